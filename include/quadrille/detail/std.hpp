@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// The few standard things that the core needs, in a form that every pass has: g++, clang, nvcc's two
+/// passes and NVRTC (which ships no <cstdint>, <concepts> or <bit>).
+
+#include <quadrille/detail/config.hpp>
+
+namespace quadrille {
+
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+using i32 = int;
+using i64 = long long;
+
+namespace detail {
+
+template <class A, class B>
+inline constexpr bool is_same_v = false;
+template <class A>
+inline constexpr bool is_same_v<A, A> = true;
+
+template <class A, class B>
+concept same_as = is_same_v<A, B>;
+
+template <bool Condition, class Then, class Else>
+struct select_type {
+  using type = Then;
+};
+template <class Then, class Else>
+struct select_type<false, Then, Else> {
+  using type = Else;
+};
+template <bool Condition, class Then, class Else>
+using select_t = typename select_type<Condition, Then, Else>::type;
+
+template <class T>
+QUADRILLE_LEAF constexpr T min(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+QUADRILLE_LEAF constexpr T max(T a, T b) {
+  return a > b ? a : b;
+}
+template <class T>
+QUADRILLE_LEAF constexpr T ceil_div(T a, T b) {
+  return (a + b - 1) / b;
+}
+
+QUADRILLE_LEAF constexpr u32 bits_of(float x) { return __builtin_bit_cast(u32, x); }
+QUADRILLE_LEAF constexpr u64 bits_of(double x) { return __builtin_bit_cast(u64, x); }
+QUADRILLE_LEAF constexpr float as_float(u32 bits) { return __builtin_bit_cast(float, bits); }
+QUADRILLE_LEAF constexpr double as_double(u64 bits) { return __builtin_bit_cast(double, bits); }
+
+inline constexpr u32 infinity_bits = 0x7f800000u;
+inline constexpr float float_max = 0x1.fffffep127f;
+
+QUADRILLE_LEAF constexpr u32 magnitude_bits(float x) { return bits_of(x) & 0x7fffffffu; }
+QUADRILLE_LEAF constexpr float magnitude(float x) { return as_float(magnitude_bits(x)); }
+// From the bits: -ffast-math may delete a comparison with NaN.
+QUADRILLE_LEAF constexpr bool is_finite(float x) { return magnitude_bits(x) < infinity_bits; }
+QUADRILLE_LEAF constexpr bool is_nan(float x) { return magnitude_bits(x) > infinity_bits; }
+QUADRILLE_LEAF constexpr float quiet_nan() { return as_float(0x7fc00000u); }
+
+/// 2^exponent, exact, for exponents in [-126, 127].
+QUADRILLE_LEAF constexpr float exp2i(int exponent) { return as_float(u32(exponent + 127) << 23); }
+
+// One operation, one rounding to nearest even, subnormals kept; on the host only between
+// QUADRILLE_EXACT_BEGIN and _END. On the device the PTX is written out, as --use_fast_math turns
+// plain operators and intrinsics into flushing or approximate forms.
+#if defined(__CUDA_ARCH__)
+#define QUADRILLE_PTX(op, ...)              \
+  if (!__builtin_is_constant_evaluated()) { \
+    float r;                                \
+    asm(op : "=f"(r) : __VA_ARGS__);        \
+    return r;                               \
+  }
+#else
+#define QUADRILLE_PTX(op, ...)
+#endif
+QUADRILLE_LEAF constexpr float mul(float a, float b) {
+  QUADRILLE_PTX("mul.rn.f32 %0, %1, %2;", "f"(a), "f"(b))
+  return a * b;
+}
+QUADRILLE_LEAF constexpr float add(float a, float b) {
+  QUADRILLE_PTX("add.rn.f32 %0, %1, %2;", "f"(a), "f"(b))
+  return a + b;
+}
+QUADRILLE_LEAF constexpr float sub(float a, float b) {
+  QUADRILLE_PTX("sub.rn.f32 %0, %1, %2;", "f"(a), "f"(b))
+  return a - b;
+}
+QUADRILLE_LEAF constexpr float div(float a, float b) {
+  QUADRILLE_PTX("div.rn.f32 %0, %1, %2;", "f"(a), "f"(b))
+  return a / b;
+}
+#undef QUADRILLE_PTX
+
+QUADRILLE_LEAF float sqrt(float a) {  // not constexpr: clang has no constant square root
+#if defined(__CUDA_ARCH__)
+  float r;
+  asm("sqrt.rn.f32 %0, %1;" : "=f"(r) : "f"(a));
+  return r;
+#else
+  return __builtin_sqrtf(a);
+#endif
+}
+
+}  // namespace detail
+}  // namespace quadrille

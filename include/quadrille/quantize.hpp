@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// quantize, dequantize and clip_mask on the host, multi-threaded, for any recipe.
+
+#include <atomic>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include <quadrille/codec.hpp>
+#include <quadrille/detail/check.hpp>
+#include <quadrille/detail/parallel.hpp>
+#include <quadrille/detail/tile.hpp>
+#include <quadrille/quantized.hpp>
+
+QUADRILLE_EXACT_BEGIN
+namespace quadrille {
+
+/// Where the work runs: on the host, in up to `threads` threads (0: all of the machine's).
+struct host_policy {
+  int threads = 0;
+};
+inline constexpr host_policy host{};
+
+struct quantize_options {
+  /// Random bits of stochastic rounding and of MS-EDEN: a pure function of (seed, stream, row, column).
+  /// Two quantizations of one tensor that must not share bits take two streams.
+  u64 seed = 0;
+  u32 stream = 0;
+  /// Row of the whole tensor that x's row 0 is, when it is quantized in pieces.
+  i64 first_row = 0;
+  /// amax for the outer scale, where it is known (delayed, reduced over ranks, calibrated); larger
+  /// elements saturate. With a scale a row, use row_amax: one a row.
+  std::optional<float> amax = std::nullopt;
+  float const* row_amax = nullptr;
+};
+
+struct dequantize_options {
+  /// Stay in the rotated basis in place of rotating back.
+  bool rotated = false;
+};
+
+namespace detail {
+inline constexpr i64 elements_a_task = i64(1) << 16;
+
+template <class R, class T>
+void check_same_shape(matrix_ref<T> x, quantized_ref<R, u8 const> q) {
+  require_equal(x.rows, q.rows, "the number of rows of the matrix");
+  require_equal(x.cols, q.cols, "the number of columns of the matrix");
+  require(x.data != nullptr || x.rows * x.cols == 0,
+          "the matrix has no data; pass a pointer to rows x cols elements");
+}
+
+// f(first, count) on every tile of a rows x cols matrix, in parallel; make() builds each task's f.
+template <recipe R, class Make>
+void for_each_tile(host_policy where, i64 rows, i64 cols, Make const& make) {
+  using tiles = tiling<R>;
+  constexpr i64 grain = ceil_div(elements_a_task, i64(tiles::elements)) * tiles::units;
+  parallel_for(where.threads, tiles::count(rows, cols), grain, [&](i64 begin, i64 end) {
+    auto work = make();
+    for (i64 first = begin; first < end; first += tiles::units)
+      work(first, int(min(i64(tiles::units), end - first)));
+  });
+}
+
+// What one task needs to find the amax of tiles; the results meet in `bits`. The bits of non-negative
+// floats are ordered as the floats are.
+template <recipe R, class T>
+struct amax_task {
+  tile_loader<R, T> loader;
+  std::atomic<u32>& bits;
+
+  void operator()(i64 first, int count) {
+    u32 const mine = bits_of(finite_amax(loader.load(first, count), tiling<R>::elements));
+    u32 seen = bits.load(std::memory_order_relaxed);
+    while (seen < mine && !bits.compare_exchange_weak(seen, mine, std::memory_order_relaxed)) {
+    }
+  }
+};
+
+template <recipe R, class T>
+float rotated_amax(host_policy where, matrix_ref<T const> x, u64 rotation_seed) {
+  std::atomic<u32> bits{0};
+  for_each_tile<R>(where, x.rows, x.cols, [&] {
+    return amax_task<R, T>{tile_loader<R, T>(x, rotation_seed), bits};
+  });
+  return as_float(bits.load());
+}
+
+// The outer scales of a quantization: computed, and their decode factors stored in q.
+template <recipe R, class T>
+std::vector<outer_scale> outer_scales(host_policy where, matrix_ref<T const> x, quantized_ref<R> q,
+                                      quantize_options const& options) {
+  using element = typename R::element;
+  std::vector<outer_scale> outer;
+  if constexpr (R::scale::scope == outer_scope::row) {
+    for (i64 r = 0; r < x.rows; ++r) {
+      matrix_ref<T const> const row(x.data + r * x.row_stride, 1, x.cols, x.row_stride,
+                                    x.col_stride);
+      float const amax = options.row_amax != nullptr ? options.row_amax[r]
+                                                     : rotated_amax<R>({1}, row, q.rotation_seed);
+      outer.push_back(R::scale::template outer<element>(amax));
+    }
+  } else {
+    float amax = 0;
+    if constexpr (R::scale::scope == outer_scope::tensor)
+      amax = options.amax ? *options.amax : rotated_amax<R>(where, x, q.rotation_seed);
+    outer.push_back(R::scale::template outer<element>(amax));
+  }
+  if (q.outer != nullptr)
+    for (std::size_t i = 0; i < outer.size(); ++i) q.outer[i] = outer[i].decode;
+  return outer;
+}
+
+// Quantizes tiles: load, encode, correct, write.
+template <recipe R, class T>
+class quantize_task {
+  using tiles = tiling<R>;
+  using codec = block_codec<R>;
+  using scale = typename R::scale;
+
+ public:
+  quantize_task(matrix_ref<T const> x, quantized_ref<R> q, outer_scale const* outer,
+                quantize_options const& options)
+      : loader_(x, q.rotation_seed),
+        random_(q.cols, options.first_row, {options.seed, options.stream}),
+        writer_(q),
+        outer_(outer),
+        options_(options),
+        units_a_row_(tiles::units_a_row(q.cols)) {}
+
+  void operator()(i64 first, int count) {
+    float const* const x = loader_.load(first, count);
+    typename codec::random_word const* random = nullptr;
+    if constexpr (codec::is_random) random = random_.draw(first, count);
+    codec::template encode<tiles::blocks>(x, outer_of(first, count), random, scales_, codes_,
+                                          grid_);
+    if constexpr (codec::is_corrected) correct(first, count);
+    writer_.write(first, count, codes_, scales_);
+  }
+
+ private:
+  // One outer scale for all, or with a scale a row those of the tile's blocks.
+  outer_scale const* outer_of(i64 first, int count) {
+    if constexpr (codec::is_row_scaled) {
+      for (int b = 0; b < count * tiles::unit_blocks; ++b)
+        rows_outer_[b] = outer_[(first + b / tiles::unit_blocks) / units_a_row_];
+      return rows_outer_;
+    }
+    return outer_;
+  }
+
+  void correct(i64 first, int count) {
+    constexpr int group = correction_group<scale>;
+    constexpr int blocks = group / tiles::block_size;
+    random_key const key{options_.seed, options_.stream ^ 0x80000000u};
+    for (int b = 0; b < count * tiles::unit_blocks; b += blocks) {
+      i64 const unit = first + b / tiles::unit_blocks;
+      i64 const row = options_.first_row + unit / units_a_row_;
+      i64 const col =
+          unit % units_a_row_ * tiles::unit + b % tiles::unit_blocks * tiles::block_cols;
+      int const at = b * tiles::block_size;
+      scale::template correct<typename R::element>(
+          {grid_ + at, codes_ + at, group, blocks}, scales_ + b,
+          [&](int i) { return random_bits<24>(key, row, col + i * tiles::block_cols); });
+    }
+  }
+
+  tile_loader<R, T> loader_;
+  tile_random<R> random_;
+  tile_writer<R> writer_;
+  outer_scale const* outer_;
+  quantize_options options_;
+  i64 units_a_row_;
+  typename scale::stored scales_[tiles::blocks];
+  u32 codes_[tiles::elements];
+  float grid_[codec::is_corrected ? tiles::elements : 1];
+  outer_scale rows_outer_[codec::is_row_scaled ? tiles::blocks : 1];
+};
+}  // namespace detail
+
+/// The largest finite magnitude of x in the basis that recipe R quantizes in: what a tensor's outer
+/// scale is made from. Reduce it over ranks and pass it as quantize_options::amax.
+template <class R, class T>
+float amax(host_policy where, matrix_ref<T> x, u64 rotation_seed = 0) {
+  static_assert(check_recipe<R>());
+  return detail::rotated_amax<R, std::remove_const_t<T>>(where, x, rotation_seed);
+}
+
+/// Quantizes x (rows x cols, any strides; float, fp16, bf16 or CUDA's types) into q.
+/// A block that holds a NaN or an infinity gets the scale format's NaN and codes 0; its neighbours and
+/// the tensor's amax do not notice. Same bytes for any thread count.
+/// Throws quadrille::error, before anything is written, if the shapes differ or a pointer is missing.
+template <class R, class T>
+void quantize(host_policy where, matrix_ref<T> x, quantized_ref<R> q,
+              quantize_options const& options = {}) {
+  using value = std::remove_const_t<T>;
+  detail::check_same_shape<R, value>(x, q);
+  auto const outer = detail::outer_scales<R, value>(where, x, q, options);
+  detail::for_each_tile<R>(where, x.rows, x.cols, [&] {
+    return detail::quantize_task<R, value>(x, q, outer.data(), options);
+  });
+}
+
+template <class R, class T>
+void quantize(host_policy where, matrix_ref<T> x, quantized<R>& q,
+              quantize_options const& options = {}) {
+  quantize(where, x, q.ref(), options);
+}
+
+/// A new quantized matrix of recipe R: quantize<nvfp4>(host, x).
+template <class R, class T>
+quantized<R> quantize(host_policy where, matrix_ref<T> x, quantize_options const& options = {},
+                      u64 rotation_seed = 0) {
+  quantized<R> q(x.rows, x.cols, rotation_seed);
+  quantize(where, x, q.ref(), options);
+  return q;
+}
+
+namespace detail {
+// A row of q as floats, in the rotated basis.
+template <recipe R>
+void decode_row(quantized_ref<R, u8 const> q, i64 row, float* out) {
+  using E = typename R::element;
+  constexpr i64 block_cols = R::block::cols;
+  u8 const* const codes = q.codes + row * row_bytes<E>(q.cols);
+  int const in_block = int(row % R::block::rows * block_cols);
+  for (i64 b = 0; b < q.scale_cols(); ++b) {
+    auto const decoder = R::scale::decoder(q.scales[row * q.scale_cols() + b], q.outer_decode(row));
+    i64 const last = min(q.cols, (b + 1) * block_cols);
+    for (i64 col = b * block_cols; col < last; ++col)
+      out[col] = decoder(E::decode(load_code<E>(codes, col)), in_block + int(col % block_cols));
+  }
+}
+
+// A row of x as floats, rotated as recipe R does.
+template <recipe R, class T>
+void rotate_row(matrix_ref<T> x, i64 row, sign_vector const& signs, float* out) {
+  for (i64 col = 0; col < x.cols; ++col) out[col] = static_cast<float>(x(row, col));
+  for (i64 col = 0; col < x.cols; col += R::rotation::size) R::rotation::apply(out + col, signs);
+}
+}  // namespace detail
+
+/// Dequantizes q into x (any strides; float, fp16, bf16 or CUDA's types), rotated back unless asked.
+/// A poisoned block decodes to NaN. Throws quadrille::error, before anything is written, if the shapes
+/// differ.
+template <class R, class T>
+void dequantize(host_policy where, quantized_ref<R, u8 const> q, matrix_ref<T> x,
+                dequantize_options const& options = {}) {
+  detail::check_same_shape<R, T const>(x, q);
+  sign_vector const signs = R::rotation::signs(q.rotation_seed);
+  i64 const rows_a_task =
+      detail::max(i64(1), detail::elements_a_task / detail::max(i64(1), q.cols));
+  detail::parallel_for(where.threads, q.rows, rows_a_task, [&](i64 first, i64 last) {
+    std::vector<float> values(std::size_t(q.cols));
+    for (i64 row = first; row < last; ++row) {
+      detail::decode_row<R>(q, row, values.data());
+      if (!options.rotated)
+        for (i64 col = 0; col < q.cols; col += R::rotation::size)
+          R::rotation::invert(values.data() + col, signs);
+      for (i64 col = 0; col < q.cols; ++col) x(row, col) = static_cast<T>(values[std::size_t(col)]);
+    }
+  });
+}
+
+template <class R, class T>
+void dequantize(host_policy where, quantized<R> const& q, matrix_ref<T> x,
+                dequantize_options const& options = {}) {
+  dequantize(where, q.ref(), x, options);
+}
+
+/// One bit an element, row by row, ceil(cols / 8) bytes a row, lowest bit first: 1 where the element's
+/// grid coordinate was inside (-max, max), that is, where it was not clipped. Quartet multiplies
+/// gradients by it, in the rotated basis. q must be x quantized.
+template <class R, class T>
+void clip_mask(host_policy where, matrix_ref<T> x, quantized<R> const& q, std::vector<u8>& mask,
+               quantize_options const& options = {}) {
+  using value = std::remove_const_t<T>;
+  using tiles = detail::tiling<R>;
+  using scale = typename R::scale;
+  static_assert(tiles::block_rows == 1,
+                "quadrille: clip_mask is defined for blocks of one row; write shape<1, N>");
+  quantized<R> scratch(x.rows, x.cols, q.rotation_seed());
+  detail::check_same_shape<R, value>(x, scratch.ref());
+  auto const outer = detail::outer_scales<R, value>(where, x, scratch.ref(), options);
+  i64 const mask_bytes = detail::ceil_div(x.cols, i64(8));
+  mask.assign(std::size_t(x.rows * mask_bytes), 0);
+  detail::default_fp_environment const environment;
+  detail::tile_loader<R, value> loader(x, q.rotation_seed());
+  i64 const units_a_row = tiles::units_a_row(x.cols);
+  for (i64 unit = 0; unit < tiles::count(x.rows, x.cols); ++unit) {
+    float const* const values = loader.load(unit, 1);
+    i64 const row = unit / units_a_row;
+    for (int b = 0; b < tiles::unit_blocks; ++b) {
+      float const* const block = values + b * tiles::block_size;
+      float amax[1];
+      detail::block_amax<1, tiles::block_size>(block, amax);
+      auto const chosen = scale::template choose<typename R::element>(
+          {block, tiles::block_size, amax[0]},
+          outer[scale::scope == outer_scope::row ? std::size_t(row) : 0]);
+      for (int i = 0; i < tiles::block_size; ++i) {
+        i64 const col = unit % units_a_row * tiles::unit + b * tiles::block_cols + i;
+        bool const inside = detail::magnitude(chosen.to_grid(block[i], i)) < R::element::max;
+        if (col < x.cols && inside)
+          mask[std::size_t(row * mask_bytes + col / 8)] |= u8(1 << col % 8);
+      }
+    }
+  }
+}
+
+}  // namespace quadrille
+QUADRILLE_EXACT_END

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// A quantized matrix that owns its memory, on the host.
+
+#include <vector>
+
+#include <quadrille/detail/check.hpp>
+#include <quadrille/storage.hpp>
+
+namespace quadrille {
+
+/// rows x cols elements of recipe R in host memory; see quantized_ref for the layout.
+/// Columns run along K. K must be a multiple of the rotation (padding one operand would change the
+/// product); a partial last block is fine.
+template <class R>
+class quantized {
+  static_assert(check_recipe<R>());
+
+ public:
+  using recipe = R;
+  using stored = typename R::scale::stored;
+
+  quantized() = default;
+  /// `rotation_seed` is what seeded_signs draw from: the two operands of a GEMM need the same one.
+  /// Throws quadrille::error if an extent is negative or cols is not a multiple of the rotation.
+  explicit quantized(i64 rows, i64 cols, u64 rotation_seed = 0)
+      : rows_(rows), cols_(cols), rotation_seed_(rotation_seed) {
+    detail::require(rows >= 0 && cols >= 0,
+                    "a matrix has a negative extent; rows and columns are at least 0");
+    detail::require(
+        cols % unit_granularity == 0,
+        "the columns do not fill whole rotation groups; a rotation acts on whole groups, "
+        "make cols a multiple of rotation::size or pad both operands with zeros");
+    codes_.resize(std::size_t(rows * row_bytes<typename R::element>(cols)));
+    scales_.resize(std::size_t(rows * detail::ceil_div(cols, i64(R::block::cols))));
+    constexpr outer_scope scope = R::scale::scope;
+    outer_.resize(std::size_t(scope == outer_scope::none  ? 0
+                              : scope == outer_scope::row ? rows
+                                                          : 1));
+  }
+
+  i64 rows() const { return rows_; }
+  i64 cols() const { return cols_; }
+  std::vector<u8> const& codes() const { return codes_; }
+  std::vector<stored> const& scales() const { return scales_; }
+  /// Decode factors beyond the block scales: one, one a row, or none, by R::scale::scope.
+  std::vector<float> const& outer() const { return outer_; }
+  u64 rotation_seed() const { return rotation_seed_; }
+
+  quantized_ref<R> ref() {
+    return {codes_.data(), scales_.data(), outer_.data(), rows_, cols_, rotation_seed_};
+  }
+  quantized_ref<R, u8 const> ref() const {
+    return {codes_.data(), scales_.data(), outer_.data(), rows_, cols_, rotation_seed_};
+  }
+
+ private:
+  static constexpr i64 unit_granularity =
+      detail::max(R::rotation::size, correction_group<typename R::scale>);
+
+  i64 rows_ = 0;
+  i64 cols_ = 0;
+  std::vector<u8> codes_;
+  std::vector<stored> scales_;
+  std::vector<float> outer_;
+  u64 rotation_seed_ = 0;
+};
+
+}  // namespace quadrille

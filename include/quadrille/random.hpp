@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// Counter-based random bits: a pure function of (seed, stream, row, column), so that stochastic
+/// rounding gives the same bytes for any thread count, traversal, launch shape or device.
+
+#include <quadrille/detail/std.hpp>
+
+namespace quadrille {
+
+/// Four 32-bit words: a Philox counter or its output.
+struct philox_block {
+  u32 word[4];
+};
+
+namespace detail {
+template <int Rounds>
+QUADRILLE_LEAF constexpr philox_block philox_rounds(u32 c0, u32 c1, u32 c2, u32 c3, u32 k0,
+                                                    u32 k1) {
+  if constexpr (Rounds == 0) {
+    return {{c0, c1, c2, c3}};
+  } else {
+    u64 const p0 = u64(0xD2511F53u) * c0;
+    u64 const p1 = u64(0xCD9E8D57u) * c2;
+    return philox_rounds<Rounds - 1>(u32(p1 >> 32) ^ c1 ^ k0, u32(p1), u32(p0 >> 32) ^ c3 ^ k1,
+                                     u32(p0), k0 + 0x9E3779B9u, k1 + 0xBB67AE85u);
+  }
+}
+}  // namespace detail
+
+/// Philox4x32 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", SC11), 10 rounds.
+/// The key is a 64-bit seed, low word first.
+template <int Rounds = 10>
+QUADRILLE_LEAF constexpr philox_block philox4x32(philox_block counter, u64 key) {
+  return detail::philox_rounds<Rounds>(counter.word[0], counter.word[1], counter.word[2],
+                                       counter.word[3], u32(key), u32(key >> 32));
+}
+
+/// Who draws: the caller's seed and a stream number that keeps several draws of one seed apart.
+struct random_key {
+  u64 seed = 0;
+  u32 stream = 0;
+};
+
+/// Bits a Philox word is cut into for rounding with `Bits` random bits: 8, 16 or 32.
+template <int Bits>
+inline constexpr int random_width = Bits <= 8    ? 8
+                                    : Bits <= 16 ? 16
+                                                 : 32;
+
+/// Consecutive columns that one Philox call serves.
+template <int Bits>
+inline constexpr int random_group = 128 / random_width<Bits>;
+
+/// The 128 random bits of the column group that holds (row, column).
+template <int Bits>
+QUADRILLE_LEAF constexpr philox_block random_block(random_key key, i64 row, i64 column) {
+  u64 const group = u64(column) / u64(random_group<Bits>);
+  return philox4x32({{u32(group), u32(row), u32(u64(row) >> 32), key.stream}}, key.seed);
+}
+
+/// The random word of the element at (row, column): its lane of random_block, lowest lane first.
+template <int Bits>
+QUADRILLE_LEAF constexpr u32 random_bits(random_key key, i64 row, i64 column) {
+  constexpr int width = random_width<Bits>;
+  philox_block const block = random_block<Bits>(key, row, column);
+  int const lane = int(u64(column) % u64(random_group<Bits>));
+  u32 const word = block.word[lane * width / 32] >> (lane * width % 32);
+  return word & u32((u64(1) << width) - 1);
+}
+
+}  // namespace quadrille
