@@ -1,0 +1,7 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <quadrille/quadrille.cuh>
+
+int other_unit();
+int other_unit() { return 0; }
