@@ -92,7 +92,7 @@ struct leveled {
     return Rule::template choose<Rule, E, F>(block, o);
   }
   QUADRILLE_LEAF static constexpr linear_decoder decoder(stored s, float outer_decode) {
-    return {mul(F::decode(s), outer_decode)};
+    return linear_decoder{mul(F::decode(s), outer_decode)};
   }
   template <class E, class Draw>
   QUADRILLE_HD
