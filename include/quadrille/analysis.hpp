@@ -107,7 +107,7 @@ template <class R, class T>
 quantization_report analyze(matrix_ref<T> x, quantized<R> const& q) {
   using value = std::remove_const_t<T>;
   using E = typename R::element;
-  detail::check_same_shape<R, value>(x, q.ref());
+  detail::check_same_shape<R>(x, q.ref());
   quantization_report report;
   sign_vector const signs = R::rotation::signs(q.rotation_seed());
   auto const ref = q.ref();

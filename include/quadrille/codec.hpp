@@ -81,15 +81,17 @@ struct block_codec {
       maps[b] = __builtin_bit_cast(map_word, c.to_grid);
     }
     for (int b = 0; b < Blocks; ++b) scales[b] = stored(wide_scales[b]);
+    // Widened first: a loop over bytes and floats together is given the short vectors of the bytes.
+    u32 words[is_random ? Blocks * block_size : 1] = {};
+    if constexpr (is_random)
+      for (int i = 0; i < Blocks * block_size; ++i) words[i] = random[i];
     for (int b = 0; b < Blocks; ++b) {
       map const to_grid = __builtin_bit_cast(map, maps[b]);
       for (int i = 0; i < block_size; ++i) {
         int const at = b * block_size + i;
         float const y = to_grid(x[at], i);
         if constexpr (is_corrected) grid[at] = y;
-        u32 word = 0;
-        if constexpr (is_random) word = random[at];
-        codes[at] = element::template encode_finite<rounding>(y, word);
+        codes[at] = element::template encode_finite<rounding>(y, words[is_random ? at : 0]);
       }
     }
     if (detail::any_nonfinite(amax, Blocks))

@@ -52,7 +52,7 @@ consteval bool check_operands() {
 }
 
 // Columns of D that are computed side by side.
-inline constexpr int panel_cols = 32;
+inline constexpr int panel_cols = 64;
 
 // B's part: element values transposed, so that the columns of D are contiguous, and scales.
 template <class A, class B>
@@ -76,16 +76,16 @@ struct gemm_panel {
     }
   }
 
-  // sums[n] += the products of one row of A with the panel.
+  // sums[n] += the products of one row of A, completed with zeros to whole blocks, with the panel.
   void multiply(float const* a, float const* a_scales, int depth, float* sums) const {
     for (int j = 0; j * step < depth; ++j) {
-      sum dots[panel_cols] = {};
-      int const length = min(step, depth - j * step);
-      for (int k = j * step; k < j * step + length; ++k)
-        for (int n = 0; n < panel_cols; ++n) dots[n] += sum(a[k]) * sum(values[k * panel_cols + n]);
+      float const* const a_block = a + j * step;
+      float const* const b_block = values + j * step * panel_cols;
       for (int n = 0; n < panel_cols; ++n) {
+        sum dot = 0;
+        for (int k = 0; k < step; ++k) dot += sum(a_block[k]) * sum(b_block[k * panel_cols + n]);
         float const scale = mul(a_scales[j], scales[j * panel_cols + n]);
-        sums[n] = add(sums[n], mul(scale, float(dots[n])));
+        sums[n] = add(sums[n], mul(scale, float(dot)));
       }
     }
   }
@@ -94,7 +94,7 @@ struct gemm_panel {
 template <class A, class B, class T>
 class gemm_task {
   using panel = gemm_panel<A, B>;
-  static constexpr int max_rows = 64;
+  static constexpr int max_rows = 128;
 
  public:
   gemm_task(A const& a, B const& b, matrix_ref<T> d, gemm_options<T> const& options)
@@ -114,7 +114,7 @@ class gemm_task {
       int const depth = int(min(i64(depth_limit), a_.cols() - k));
       panel_.load(b_, col, k, depth);
       for (int m = 0; m < rows; ++m) {
-        float values[depth_limit];
+        float values[depth_limit] = {};
         float scales[depth_limit / panel::step];
         a_.template load<panel::step>(row + m, k, depth, values, scales);
         panel_.multiply(values, scales, depth, sums + m * panel_cols);

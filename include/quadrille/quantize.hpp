@@ -197,7 +197,7 @@ template <class R, class T>
 void quantize(host_policy where, matrix_ref<T> x, quantized_ref<R> q,
               quantize_options const& options = {}) {
   using value = std::remove_const_t<T>;
-  detail::check_same_shape<R, value>(x, q);
+  detail::check_same_shape<R>(x, q);
   auto const outer = detail::outer_scales<R, value>(where, x, q, options);
   detail::for_each_tile<R>(where, x.rows, x.cols, [&] {
     return detail::quantize_task<R, value>(x, q, outer.data(), options);
@@ -249,7 +249,7 @@ void rotate_row(matrix_ref<T> x, i64 row, sign_vector const& signs, float* out) 
 template <class R, class T>
 void dequantize(host_policy where, quantized_ref<R, u8 const> q, matrix_ref<T> x,
                 dequantize_options const& options = {}) {
-  detail::check_same_shape<R, T const>(x, q);
+  detail::check_same_shape<R>(x, q);
   sign_vector const signs = R::rotation::signs(q.rotation_seed);
   i64 const rows_a_task =
       detail::max(i64(1), detail::elements_a_task / detail::max(i64(1), q.cols));
@@ -283,7 +283,7 @@ void clip_mask(host_policy where, matrix_ref<T> x, quantized<R> const& q, std::v
   static_assert(tiles::block_rows == 1,
                 "quadrille: clip_mask is defined for blocks of one row; write shape<1, N>");
   quantized<R> scratch(x.rows, x.cols, q.rotation_seed());
-  detail::check_same_shape<R, value>(x, scratch.ref());
+  detail::check_same_shape<R>(x, scratch.ref());
   auto const outer = detail::outer_scales<R, value>(where, x, scratch.ref(), options);
   i64 const mask_bytes = detail::ceil_div(x.cols, i64(8));
   mask.assign(std::size_t(x.rows * mask_bytes), 0);

@@ -16,7 +16,8 @@ namespace quadrille {
 /// The composition rules: true for a valid recipe, otherwise one error in one sentence.
 /// The first member that is wrong is the one reported.
 template <class R>
-QUADRILLE_HD consteval bool check_recipe();
+QUADRILLE_HD
+consteval bool check_recipe();
 
 namespace detail {
 template <class R>
@@ -53,7 +54,8 @@ template <outer_scope Scope, int BlockRows>
 inline constexpr bool row_scale_fits = Scope != outer_scope::row || BlockRows == 1;
 
 template <class R>
-QUADRILLE_HD consteval bool members_fit() {
+QUADRILLE_HD
+consteval bool members_fit() {
   using block = typename R::block;
   if constexpr (!has_elements<block::rows, block::cols>) {
     static_assert(
@@ -88,7 +90,8 @@ QUADRILLE_HD consteval bool members_fit() {
 }  // namespace detail
 
 template <class R>
-QUADRILLE_HD consteval bool check_recipe() {
+QUADRILLE_HD
+consteval bool check_recipe() {
   if constexpr (!detail::has_element<R>) {
     static_assert(
         detail::has_element<R>,

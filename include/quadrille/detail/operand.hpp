@@ -13,6 +13,15 @@
 QUADRILLE_EXACT_BEGIN
 namespace quadrille::detail {
 
+/// The values of all codes of an element format.
+template <class E>
+struct decode_table {
+  float value[1 << E::bits];
+  constexpr decode_table() : value{} {
+    for (u32 code = 0; code < (1u << E::bits); ++code) value[code] = E::decode(code);
+  }
+};
+
 /// A quantized matrix. If its scale bends or splits the block, values are decoded and the scale is 1.
 template <recipe R>
 class quantized_operand {
@@ -36,7 +45,7 @@ class quantized_operand {
   void load(i64 row, i64 k, int n, float* values, float* scales) const {
     u8 const* const codes = q_.codes + row * row_bytes<element>(q_.cols);
     typename scale::stored const* const stored = q_.scales + row * q_.scale_cols();
-    for (int i = 0; i < n; ++i) values[i] = element::decode(load_code<element>(codes, k + i));
+    for (int i = 0; i < n; ++i) values[i] = decoded.value[load_code<element>(codes, k + i)];
     for (int j = 0; j * Step < n; ++j) {
       auto const decoder = scale::decoder(stored[(k + j * Step) / block_cols], 1);
       if constexpr (is_scaled_code) {
@@ -51,6 +60,7 @@ class quantized_operand {
   }
 
  private:
+  static constexpr decode_table<element> decoded{};
   quantized_ref<R, u8 const> q_;
 };
 

@@ -173,17 +173,21 @@ class tile_random {
   word words_[tiles::elements];
 };
 
-/// Two 4-bit codes a byte (even element low), or wider codes a byte each; n codes.
-template <class E>
+/// Two 4-bit codes a byte (even element low), or wider codes a byte each; n <= N codes. Narrowing first
+/// and merging byte pairs after is what vectorises best.
+template <class E, int N>
 void pack_codes(u32 const* codes, int n, u8* bytes) {
-  if constexpr (E::bits <= 4)
+  if constexpr (E::bits <= 4) {
+    u8 narrow[N];
+    for (int i = 0; i < n; ++i) narrow[i] = u8(codes[i]);
     for (int i = 0; i < n / 2; ++i) {
-      u64 pair;
-      std::memcpy(&pair, codes + 2 * i, sizeof pair);
-      bytes[i] = u8(pair | pair >> 28);
+      u16 pair;
+      std::memcpy(&pair, narrow + 2 * i, sizeof pair);
+      bytes[i] = u8(pair | pair >> 4);
     }
-  else
+  } else {
     for (int i = 0; i < n; ++i) bytes[i] = u8(codes[i]);
+  }
 }
 
 /// Writes encoded units into a quantized matrix.
@@ -199,12 +203,13 @@ class tile_writer {
         is_dense_(tiles::block_rows == 1 && q.cols % tiles::unit == 0) {}
 
   void write(i64 first, int count, u32 const* codes, stored const* scales) {
+    using E = typename R::element;
     constexpr int bytes = tiles::unit_blocks * tiles::code_bytes;
     if (is_dense_) {
-      if (count == tiles::units)
-        pack_codes<typename R::element>(codes, tiles::elements, q_.codes + first * bytes);
+      if (count == tiles::units)  // a constant extent makes the better code
+        pack_codes<E, tiles::elements>(codes, tiles::elements, q_.codes + first * bytes);
       else
-        pack_codes<typename R::element>(codes, count * tiles::unit_size, q_.codes + first * bytes);
+        pack_codes<E, tiles::elements>(codes, count * tiles::unit_size, q_.codes + first * bytes);
       std::memcpy(q_.scales + first * tiles::unit_blocks, scales,
                   std::size_t(count * tiles::unit_blocks) * sizeof(stored));
       return;
@@ -225,7 +230,7 @@ class tile_writer {
     i64 const valid = row_bytes<E>(min(i64(tiles::block_cols), q_.cols - col));
     for (i64 r = 0; r < tiles::block_rows && row + r < q_.rows; ++r) {
       u8 bytes[tiles::code_bytes];
-      pack_codes<E>(codes + r * tiles::block_cols, tiles::block_cols, bytes);
+      pack_codes<E, tiles::block_cols>(codes + r * tiles::block_cols, tiles::block_cols, bytes);
       std::memcpy(q_.codes + (row + r) * row_size + row_bytes<E>(col), bytes, std::size_t(valid));
       q_.scales[(row + r) * q_.scale_cols() + col / tiles::block_cols] = scale;
     }
