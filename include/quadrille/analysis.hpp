@@ -105,7 +105,6 @@ inline int scale_exponent(float scale) {
 /// Compares x with q, its quantization. One thread.
 template <class R, class T>
 quantization_report analyze(matrix_ref<T> x, quantized<R> const& q) {
-  using value = std::remove_const_t<T>;
   using E = typename R::element;
   detail::check_same_shape<R>(x, q.ref());
   quantization_report report;

@@ -155,16 +155,14 @@ class quantize_task {
   void correct(i64 first, int count) {
     constexpr int group = correction_group<scale>;
     constexpr int blocks = group / tiles::block_size;
-    random_key const key{options_.seed, options_.stream ^ 0x80000000u};
+    random_key const key{options_.seed, options_.stream};
     for (int b = 0; b < count * tiles::unit_blocks; b += blocks) {
       i64 const unit = first + b / tiles::unit_blocks;
       i64 const row = options_.first_row + unit / units_a_row_;
-      i64 const col =
-          unit % units_a_row_ * tiles::unit + b % tiles::unit_blocks * tiles::block_cols;
+      i64 const col = unit % units_a_row_ * tiles::unit + b % tiles::unit_blocks * tiles::block_cols;
       int const at = b * tiles::block_size;
-      scale::template correct<typename R::element>(
-          {grid_ + at, codes_ + at, group, blocks}, scales_ + b,
-          [&](int i) { return random_bits<24>(key, row, col + i * tiles::block_cols); });
+      scale::template correct<typename R::element>({grid_ + at, codes_ + at, group, blocks}, scales_ + b,
+                                                   {key, row, col, tiles::block_cols});
     }
   }
 

@@ -70,4 +70,16 @@ QUADRILLE_LEAF constexpr u32 random_bits(random_key key, i64 row, i64 column) {
   return word & u32((u64(1) << width) - 1);
 }
 
+/// Random words for whole blocks, apart from those of their elements: block b of a run of blocks that
+/// starts at (row, col). 24 bits each.
+struct block_random {
+  random_key key;
+  i64 row;
+  i64 col;
+  int block_cols;
+  QUADRILLE_LEAF constexpr u32 operator()(int b) const {
+    return random_bits<24>({key.seed, key.stream ^ 0x80000000u}, row, col + i64(b) * block_cols);
+  }
+};
+
 }  // namespace quadrille

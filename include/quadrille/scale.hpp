@@ -28,7 +28,8 @@ enum class outer_scope { none, tensor, row };
 ///   choose<Element>(block, o)  the block's scale: .stored, and .to_grid(x, i) for element i
 ///   decoder(stored, decode)    map (grid value, i) -> element, `decode` being the outer scale's. One
 ///                              with a member `factor` is linear: the GEMM then scales block sums
-/// and, if it changes scales after the elements are rounded (MS-EDEN), correction_group and correct().
+/// and, if it changes scales after the elements are rounded (MS-EDEN), correction_group and
+///   correct(group, scales, random)   new stored scales for the group's blocks
 template <class S>
 concept scale_hierarchy = requires(block_values block, outer_scale o, typename S::stored stored) {
   { S::scope } -> detail::same_as<outer_scope const&>;
@@ -94,11 +95,10 @@ struct leveled {
   QUADRILLE_LEAF static constexpr linear_decoder decoder(stored s, float outer_decode) {
     return linear_decoder{mul(F::decode(s), outer_decode)};
   }
-  template <class E, class Draw>
-  QUADRILLE_HD
-  static constexpr void correct(correction_input<E> const& group, stored* scales,
-                                Draw const& draw) {
-    Rule::template correct<E, F>(group, scales, draw);
+  template <class E>
+  QUADRILLE_HD static constexpr void correct(correction_input<E> const& group, stored* scales,
+                                             block_random const& random) {
+    Rule::template correct<E, F>(group, scales, random);
   }
 };
 

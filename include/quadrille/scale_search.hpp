@@ -6,6 +6,7 @@
 
 #include <quadrille/detail/std.hpp>
 #include <quadrille/format.hpp>
+#include <quadrille/random.hpp>
 #include <quadrille/scale_rules.hpp>
 
 QUADRILLE_EXACT_BEGIN
@@ -160,10 +161,10 @@ struct eden : amax_rule {
 
   static constexpr int correction_group = Group;
 
-  /// draw(i) gives the random word of block i of the group.
-  template <class E, class F, class Draw>
-  QUADRILLE_HD
-  static constexpr void correct(correction_input<E> const& g, u8* stored, Draw const& draw) {
+  /// random(b) is the word of block b of the group.
+  template <class E, class F>
+  QUADRILLE_HD static constexpr void correct(correction_input<E> const& g, u8* stored,
+                                             block_random const& random) {
     float squares = 0;
     float products = 0;
     for (int i = 0; i < g.n; ++i) {
@@ -174,7 +175,7 @@ struct eden : amax_rule {
     for (int block = 0; block < g.blocks; ++block)
       if (stored[block] != F::nan)
         stored[block] = F::template encode<stochastic<24>>(
-            detail::mul(F::decode(stored[block]), factor), draw(block));
+            detail::mul(F::decode(stored[block]), factor), random(block));
   }
 };
 
