@@ -72,6 +72,7 @@ struct ieee<float> {
   static constexpr int bias = 127;
   static constexpr integer sign = integer(1) << 31;
   static constexpr integer infinity = integer(0xff) << 23;
+  static constexpr integer smallest_normal = integer(1) << 23;
 };
 template <>
 struct ieee<double> {
@@ -81,6 +82,7 @@ struct ieee<double> {
   static constexpr int bias = 1023;
   static constexpr integer sign = integer(1) << 63;
   static constexpr integer infinity = integer(0x7ff) << 52;
+  static constexpr integer smallest_normal = integer(1) << 52;
 };
 
 // Minimum and maximum of non-negative numbers, as integers: unlike a comparison of floats this
@@ -152,7 +154,8 @@ class minifloat {
     auto const magnitude = raw & ~ieee::sign;
     u32 const sign = Signed ? u32((raw & ieee::sign) != 0) << (E + M) : 0;
     if (magnitude > ieee::infinity) return has_nan ? nan : u8(max_code);
-    u32 const code = round<R, O>(T(__builtin_bit_cast(T, magnitude)), random);
+    T const a = __builtin_bit_cast(T, detail::max(magnitude, ieee::smallest_normal));
+    u32 const code = round<R, O>(magnitude == 0 ? T(0) : a, random);
     if constexpr (O == overflow::special && has_nan)
       if (code > max_code) return u8(sign | (has_infinity ? infinity : nan));
     return u8(sign | code);
@@ -216,7 +219,7 @@ class minifloat {
     using ieee = detail::ieee<T>;
     constexpr auto twice_bias = typename ieee::integer(2 * ieee::bias + M) << ieee::mantissa_bits;
     T const per_step = __builtin_bit_cast(T, twice_bias - detail::bits_of(binade));  // 2^(M-e)
-    T const steps = a * per_step;
+    T const steps = detail::mul(a, per_step);
     i32 const lower = i32(steps);
     float const fraction = detail::round_to_odd(T(steps - T(lower)));
     auto const above = detail::bits_of(binade) - detail::bits_of(T(min_normal));

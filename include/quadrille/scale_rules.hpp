@@ -253,7 +253,8 @@ struct quest : power_of_two_rule {
     float const mean = detail::div(sum, float(b.n));
     float const variance = detail::sub(detail::div(squares, float(b.n)), detail::mul(mean, mean));
     float const deviation = detail::sqrt(detail::max(variance, 0.f));
-    float const scale = detail::add(detail::mul(deviation, Self::clip / E::max), 1e-8f);
+    constexpr float factor = Self::clip / E::max;
+    float const scale = detail::add(detail::mul(deviation, factor), 1e-8f);
     return power<Self>(detail::clamp_exponent(i32(detail::bits_of(scale) >> 23)));
   }
 };

@@ -142,19 +142,18 @@ struct correction_input {
 /// m = max / (17/16 * 0.93).
 template <int Group = 16>
 struct eden : amax_rule {
-  QUADRILLE_LEAF static constexpr float target_max(float max) {
-    return max / (17.f / 16.f * 0.93f);
-  }
+  template <class E>
+  static constexpr float target_max = E::max / (17.f / 16.f * 0.93f);
 
   template <class Self, class E, class F>
   QUADRILLE_LEAF static constexpr outer_scale outer(float amax) {
-    float decode = detail::div(detail::div(amax, 255.99f), target_max(E::max));
+    float decode = detail::div(detail::div(amax, 255.99f), target_max<E>);
     if (decode == 0) decode = 1;
     return {detail::div(1, decode), decode};
   }
   template <class Self, class E, class F>
   QUADRILLE_LEAF static constexpr auto choose(block_values const& b, outer_scale const& o) {
-    float const target = detail::div(detail::div(b.amax, target_max(E::max)), o.decode);
+    float const target = detail::div(detail::div(b.amax, target_max<E>), o.decode);
     u32 const stored = detail::nonzero<F, zero_scale::one>(F::encode_finite(target));
     return chosen_scale{stored, divide_by{detail::mul(F::decode(stored), o.decode)}};
   }

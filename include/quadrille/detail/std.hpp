@@ -98,6 +98,7 @@ QUADRILLE_LEAF constexpr float div(float a, float b) {
   return a / b;
 }
 #undef QUADRILLE_PTX
+QUADRILLE_LEAF constexpr double mul(double a, double b) { return a * b; }
 
 QUADRILLE_LEAF float sqrt(float a) {  // not constexpr: clang has no constant square root
 #if defined(__CUDA_ARCH__)
