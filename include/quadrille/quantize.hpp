@@ -45,6 +45,8 @@ struct dequantize_options {
 namespace detail {
 inline constexpr i64 elements_a_task = i64(1) << 16;
 
+inline i64 rows_a_task(i64 cols) { return max(i64(1), elements_a_task / max(i64(1), cols)); }
+
 template <class R, class T>
 void check_same_shape(matrix_ref<T> x, quantized_ref<R, u8 const> q) {
   require_equal(x.rows, q.rows, "the number of rows of the matrix");
@@ -159,10 +161,11 @@ class quantize_task {
     for (int b = 0; b < count * tiles::unit_blocks; b += blocks) {
       i64 const unit = first + b / tiles::unit_blocks;
       i64 const row = options_.first_row + unit / units_a_row_;
-      i64 const col = unit % units_a_row_ * tiles::unit + b % tiles::unit_blocks * tiles::block_cols;
+      i64 const col =
+          unit % units_a_row_ * tiles::unit + b % tiles::unit_blocks * tiles::block_cols;
       int const at = b * tiles::block_size;
-      scale::template correct<typename R::element>({grid_ + at, codes_ + at, group, blocks}, scales_ + b,
-                                                   {key, row, col, tiles::block_cols});
+      scale::template correct<typename R::element>({grid_ + at, codes_ + at, group, blocks},
+                                                   scales_ + b, {key, row, col, tiles::block_cols});
     }
   }
 
@@ -249,18 +252,18 @@ void dequantize(host_policy where, quantized_ref<R, u8 const> q, matrix_ref<T> x
                 dequantize_options const& options = {}) {
   detail::check_same_shape<R>(x, q);
   sign_vector const signs = R::rotation::signs(q.rotation_seed);
-  i64 const rows_a_task =
-      detail::max(i64(1), detail::elements_a_task / detail::max(i64(1), q.cols));
-  detail::parallel_for(where.threads, q.rows, rows_a_task, [&](i64 first, i64 last) {
-    std::vector<float> values(std::size_t(q.cols));
-    for (i64 row = first; row < last; ++row) {
-      detail::decode_row<R>(q, row, values.data());
-      if (!options.rotated)
-        for (i64 col = 0; col < q.cols; col += R::rotation::size)
-          R::rotation::invert(values.data() + col, signs);
-      for (i64 col = 0; col < q.cols; ++col) x(row, col) = static_cast<T>(values[std::size_t(col)]);
-    }
-  });
+  detail::parallel_for(where.threads, q.rows, detail::rows_a_task(q.cols),
+                       [&](i64 first, i64 last) {
+                         std::vector<float> values(std::size_t(q.cols));
+                         for (i64 row = first; row < last; ++row) {
+                           detail::decode_row<R>(q, row, values.data());
+                           if (!options.rotated)
+                             for (i64 col = 0; col < q.cols; col += R::rotation::size)
+                               R::rotation::invert(values.data() + col, signs);
+                           for (i64 col = 0; col < q.cols; ++col)
+                             x(row, col) = static_cast<T>(values[std::size_t(col)]);
+                         }
+                       });
 }
 
 template <class R, class T>
@@ -269,43 +272,49 @@ void dequantize(host_policy where, quantized<R> const& q, matrix_ref<T> x,
   dequantize(where, q.ref(), x, options);
 }
 
+namespace detail {
+// Sets the bits of a unit's unclipped elements, the unit starting at column `col`, in its mask row.
+template <recipe R>
+void mask_unit(float const* unit, outer_scale const& outer, i64 col, i64 cols, u8* mask_row) {
+  using element = typename R::element;
+  using tiles = tiling<R>;
+  for (int b = 0; b < tiles::unit_blocks; ++b) {
+    float const* const block = unit + b * tiles::block_size;
+    float amax;
+    block_amax<1, tiles::block_size>(block, &amax);
+    auto const chosen = R::scale::template choose<element>({block, tiles::block_size, amax}, outer);
+    for (int i = 0; i < tiles::block_size; ++i, ++col)
+      if (col < cols && magnitude(chosen.to_grid(block[i], i)) < element::max)
+        mask_row[col / 8] |= u8(1 << col % 8);
+  }
+}
+}  // namespace detail
+
 /// One bit an element, row by row, ceil(cols / 8) bytes a row, lowest bit first: 1 where the element's
 /// grid coordinate was inside (-max, max), that is, where it was not clipped. Quartet multiplies
-/// gradients by it, in the rotated basis. q must be x quantized.
+/// gradients by it, in the rotated basis. q and the options must be those that x was quantized with.
 template <class R, class T>
 void clip_mask(host_policy where, matrix_ref<T> x, quantized<R> const& q, std::vector<u8>& mask,
                quantize_options const& options = {}) {
   using value = std::remove_const_t<T>;
   using tiles = detail::tiling<R>;
-  using scale = typename R::scale;
   static_assert(tiles::block_rows == 1,
                 "quadrille: clip_mask is defined for blocks of one row; write shape<1, N>");
-  quantized<R> scratch(x.rows, x.cols, q.rotation_seed());
-  detail::check_same_shape<R>(x, scratch.ref());
-  auto const outer = detail::outer_scales<R, value>(where, x, scratch.ref(), options);
+  detail::check_same_shape<R>(x, q.ref());
+  quantized_ref<R> const no_storage(nullptr, nullptr, nullptr, x.rows, x.cols, q.rotation_seed());
+  auto const outer = detail::outer_scales<R, value>(where, x, no_storage, options);
   i64 const mask_bytes = detail::ceil_div(x.cols, i64(8));
   mask.assign(std::size_t(x.rows * mask_bytes), 0);
-  detail::default_fp_environment const environment;
-  detail::tile_loader<R, value> loader(x, q.rotation_seed());
-  i64 const units_a_row = tiles::units_a_row(x.cols);
-  for (i64 unit = 0; unit < tiles::count(x.rows, x.cols); ++unit) {
-    float const* const values = loader.load(unit, 1);
-    i64 const row = unit / units_a_row;
-    for (int b = 0; b < tiles::unit_blocks; ++b) {
-      float const* const block = values + b * tiles::block_size;
-      float amax[1];
-      detail::block_amax<1, tiles::block_size>(block, amax);
-      auto const chosen = scale::template choose<typename R::element>(
-          {block, tiles::block_size, amax[0]},
-          outer[scale::scope == outer_scope::row ? std::size_t(row) : 0]);
-      for (int i = 0; i < tiles::block_size; ++i) {
-        i64 const col = unit % units_a_row * tiles::unit + b * tiles::block_cols + i;
-        bool const inside = detail::magnitude(chosen.to_grid(block[i], i)) < R::element::max;
-        if (col < x.cols && inside)
-          mask[std::size_t(row * mask_bytes + col / 8)] |= u8(1 << col % 8);
-      }
-    }
-  }
+  i64 const units = tiles::units_a_row(x.cols);
+  detail::parallel_for(
+      where.threads, x.rows, detail::rows_a_task(x.cols), [&](i64 first, i64 last) {
+        detail::tile_loader<R, value> loader(x, q.rotation_seed());
+        for (i64 row = first; row < last; ++row)
+          for (i64 unit = 0; unit < units; ++unit)
+            detail::mask_unit<R>(loader.load(row * units + unit, 1),
+                                 outer[R::scale::scope == outer_scope::row ? std::size_t(row) : 0],
+                                 unit * tiles::unit, x.cols, mask.data() + row * mask_bytes);
+      });
 }
 
 }  // namespace quadrille

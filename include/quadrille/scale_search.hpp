@@ -162,8 +162,9 @@ struct eden : amax_rule {
 
   /// random(b) is the word of block b of the group.
   template <class E, class F>
-  QUADRILLE_HD static constexpr void correct(correction_input<E> const& g, u8* stored,
-                                             block_random const& random) {
+  QUADRILLE_HD
+  static constexpr void correct(correction_input<E> const& g, u8* stored,
+                                block_random const& random) {
     float squares = 0;
     float products = 0;
     for (int i = 0; i < g.n; ++i) {
