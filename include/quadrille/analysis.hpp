@@ -107,6 +107,7 @@ template <class R, class T>
 quantization_report analyze(matrix_ref<T> x, quantized<R> const& q) {
   using E = typename R::element;
   detail::check_same_shape<R>(x, q.ref());
+  detail::default_fp_environment const environment;
   quantization_report report;
   sign_vector const signs = R::rotation::signs(q.rotation_seed());
   auto const ref = q.ref();

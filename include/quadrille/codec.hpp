@@ -15,8 +15,7 @@ namespace detail {
 /// all blocks at once: plain loops of this shape vectorise, a reduction per block does not. A block
 /// that holds a NaN or an infinity gets one of them.
 template <int Blocks, int Size>
-QUADRILLE_HD
-constexpr void block_amax(float const* x, float* amax) {
+QUADRILLE_HD constexpr void block_amax(float const* x, float* amax) {
   if constexpr (Size == 1) {
     for (int b = 0; b < Blocks; ++b) amax[b] = magnitude(x[b]);
   } else if constexpr (Size % 2 == 0) {
@@ -33,8 +32,7 @@ constexpr void block_amax(float const* x, float* amax) {
 }
 
 /// True if any of n magnitudes is a NaN or an infinity.
-QUADRILLE_HD
-constexpr bool any_nonfinite(float const* magnitudes, int n) {
+QUADRILLE_HD constexpr bool any_nonfinite(float const* magnitudes, int n) {
   u32 carry = 0;
   for (int i = 0; i < n; ++i) carry |= bits_of(magnitudes[i]) + 0x00800000u;
   return carry >> 31 != 0;
@@ -63,9 +61,9 @@ struct block_codec {
   ///   random   a word for each element, or null for a rounding without random bits
   ///   grid     receives each element's grid coordinate if the scales are corrected afterwards
   template <int Blocks>
-  QUADRILLE_HD
-  static constexpr void encode(float const* x, outer_scale const* outer, random_word const* random,
-                               stored* scales, u32* codes, float* grid) {
+  QUADRILLE_HD static constexpr void encode(float const* x, outer_scale const* outer,
+                                            random_word const* random, stored* scales, u32* codes,
+                                            float* grid) {
     using chosen = decltype(scale::template choose<element>(block_values{}, outer_scale{}));
     using map = decltype(chosen::to_grid);
     // Arrays of plain words: arrays of structs do not vectorise.
@@ -100,15 +98,14 @@ struct block_codec {
   }
 
   /// Values of one block.
-  QUADRILLE_HD
-  static constexpr void decode(stored s, float outer_decode, u32 const* codes, float* x) {
+  QUADRILLE_HD static constexpr void decode(stored s, float outer_decode, u32 const* codes,
+                                            float* x) {
     auto const decoder = scale::decoder(s, outer_decode);
     for (int i = 0; i < block_size; ++i) x[i] = decoder(element::decode(codes[i]), i);
   }
 
  private:
-  QUADRILLE_HD
-  static constexpr void poison(int b, stored* scales, u32* codes, float* grid) {
+  QUADRILLE_HD static constexpr void poison(int b, stored* scales, u32* codes, float* grid) {
     scales[b] = scale::poison;
     for (int i = b * block_size; i < (b + 1) * block_size; ++i) {
       codes[i] = 0;

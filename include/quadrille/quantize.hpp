@@ -49,10 +49,25 @@ inline i64 rows_a_task(i64 cols) { return max(i64(1), elements_a_task / max(i64(
 
 template <class R, class T>
 void check_same_shape(matrix_ref<T> x, quantized_ref<R, u8 const> q) {
+  check_extents<R>(q.rows, q.cols);
   require_equal(x.rows, q.rows, "the number of rows of the matrix");
   require_equal(x.cols, q.cols, "the number of columns of the matrix");
-  require(x.data != nullptr || x.rows * x.cols == 0,
+  bool const is_empty = x.rows * x.cols == 0;
+  require(is_empty || x.data != nullptr,
           "the matrix has no data; pass a pointer to rows x cols elements");
+  require(
+      is_empty || (q.codes != nullptr && q.scales != nullptr),
+      "the quantized matrix has no codes or no scales; pass both pointers, or use quantized<R>");
+  require(
+      is_empty || R::scale::scope == outer_scope::none || q.outer != nullptr,
+      "the quantized matrix has no outer scales; the recipe keeps one for the tensor or each row, "
+      "pass a pointer to them");
+}
+
+inline float checked_amax(float amax) {
+  require(bits_of(amax) <= infinity_bits,
+          "the given amax is negative or NaN; it is the largest magnitude, pass max |x|");
+  return amax;
 }
 
 // f(first, count) on every tile of a rows x cols matrix, in parallel; make() builds each task's f.
@@ -96,19 +111,21 @@ template <recipe R, class T>
 std::vector<outer_scale> outer_scales(host_policy where, matrix_ref<T const> x, quantized_ref<R> q,
                                       quantize_options const& options) {
   using element = typename R::element;
+  default_fp_environment const environment;
   std::vector<outer_scale> outer;
   if constexpr (R::scale::scope == outer_scope::row) {
     for (i64 r = 0; r < x.rows; ++r) {
       matrix_ref<T const> const row(x.data + r * x.row_stride, 1, x.cols, x.row_stride,
                                     x.col_stride);
-      float const amax = options.row_amax != nullptr ? options.row_amax[r]
+      float const amax = options.row_amax != nullptr ? checked_amax(options.row_amax[r])
                                                      : rotated_amax<R>({1}, row, q.rotation_seed);
       outer.push_back(R::scale::template outer<element>(amax));
     }
   } else {
     float amax = 0;
     if constexpr (R::scale::scope == outer_scope::tensor)
-      amax = options.amax ? *options.amax : rotated_amax<R>(where, x, q.rotation_seed);
+      amax =
+          options.amax ? checked_amax(*options.amax) : rotated_amax<R>(where, x, q.rotation_seed);
     outer.push_back(R::scale::template outer<element>(amax));
   }
   if (q.outer != nullptr)

@@ -11,6 +11,20 @@
 
 namespace quadrille {
 
+namespace detail {
+// Rotations and corrections act on whole groups of columns; a partial block is fine.
+template <class R>
+void check_extents(i64 rows, i64 cols) {
+  constexpr i64 group = max(R::rotation::size, correction_group<typename R::scale>);
+  require(rows >= 0 && cols >= 0,
+          "a matrix has a negative extent; rows and columns are at least 0");
+  require(
+      cols % group == 0,
+      "the columns do not fill whole rotation groups; a rotation acts on whole groups, make cols "
+      "a multiple of rotation::size or pad both operands with zeros");
+}
+}  // namespace detail
+
 /// rows x cols elements of recipe R in host memory; see quantized_ref for the layout.
 /// Columns run along K. K must be a multiple of the rotation (padding one operand would change the
 /// product); a partial last block is fine.
@@ -27,12 +41,7 @@ class quantized {
   /// Throws quadrille::error if an extent is negative or cols is not a multiple of the rotation.
   explicit quantized(i64 rows, i64 cols, u64 rotation_seed = 0)
       : rows_(rows), cols_(cols), rotation_seed_(rotation_seed) {
-    detail::require(rows >= 0 && cols >= 0,
-                    "a matrix has a negative extent; rows and columns are at least 0");
-    detail::require(
-        cols % unit_granularity == 0,
-        "the columns do not fill whole rotation groups; a rotation acts on whole groups, "
-        "make cols a multiple of rotation::size or pad both operands with zeros");
+    detail::check_extents<R>(rows, cols);
     codes_.resize(std::size_t(rows * row_bytes<typename R::element>(cols)));
     scales_.resize(std::size_t(rows * detail::ceil_div(cols, i64(R::block::cols))));
     constexpr outer_scope scope = R::scale::scope;
@@ -57,9 +66,6 @@ class quantized {
   }
 
  private:
-  static constexpr i64 unit_granularity =
-      detail::max(R::rotation::size, correction_group<typename R::scale>);
-
   i64 rows_ = 0;
   i64 cols_ = 0;
   std::vector<u8> codes_;

@@ -16,8 +16,7 @@ namespace quadrille {
 /// The composition rules: true for a valid recipe, otherwise one error in one sentence.
 /// The first member that is wrong is the one reported.
 template <class R>
-QUADRILLE_HD
-consteval bool check_recipe();
+QUADRILLE_HD consteval bool check_recipe();
 
 namespace detail {
 template <class R>
@@ -53,9 +52,11 @@ inline constexpr bool has_elements = Rows >= 1 && Cols >= 1;
 template <outer_scope Scope, int BlockRows>
 inline constexpr bool row_scale_fits = Scope != outer_scope::row || BlockRows == 1;
 
+template <int Group, int BlockRows, int BlockCols>
+inline constexpr bool correction_fits = Group == 0 || (BlockRows == 1 && Group % BlockCols == 0);
+
 template <class R>
-QUADRILLE_HD
-consteval bool members_fit() {
+QUADRILLE_HD consteval bool members_fit() {
   using block = typename R::block;
   if constexpr (!has_elements<block::rows, block::cols>) {
     static_assert(
@@ -77,11 +78,12 @@ consteval bool members_fit() {
         row_scale_fits<R::scale::scope, block::rows>,
         "quadrille: the block shares a scale between rows that have scales of their own; with "
         "outer_scope::row a block has one row, write shape<1, 16>");
-  } else if constexpr (!nests<max(correction_group<typename R::scale>, 1), block::cols>) {
+  } else if constexpr (!correction_fits<correction_group<typename R::scale>, block::rows,
+                                        block::cols>) {
     static_assert(
-        nests<max(correction_group<typename R::scale>, 1), block::cols>,
-        "quadrille: the scale correction crosses a block edge; its group must be a multiple "
-        "of block::cols, write eden<block::cols>");
+        correction_fits<correction_group<typename R::scale>, block::rows, block::cols>,
+        "quadrille: the scale correction crosses a block edge; its group holds whole blocks of one "
+        "row, write eden<block::cols> and shape<1, N>");
   } else {
     return true;
   }
@@ -90,8 +92,7 @@ consteval bool members_fit() {
 }  // namespace detail
 
 template <class R>
-QUADRILLE_HD
-consteval bool check_recipe() {
+QUADRILLE_HD consteval bool check_recipe() {
   if constexpr (!detail::has_element<R>) {
     static_assert(
         detail::has_element<R>,

@@ -34,8 +34,7 @@ concept block_rotation = requires(float* x, sign_vector const& s, u64 seed) {
 /// No rotation.
 struct identity {
   static constexpr int size = 1;
-  QUADRILLE_HD
-  static constexpr sign_vector signs(u64) { return {}; }
+  QUADRILLE_HD static constexpr sign_vector signs(u64) { return {}; }
   QUADRILLE_LEAF static constexpr void apply(float*, sign_vector const&) {}
   QUADRILLE_LEAF static constexpr void invert(float*, sign_vector const&) {}
 };
@@ -50,8 +49,7 @@ QUADRILLE_LEAF constexpr int log2_of(int n) { return n <= 1 ? 0 : 1 + log2_of(n 
 // x H / sqrt(N), H Sylvester's Hadamard matrix, as log2(N) butterfly stages of stride 1, 2, 4, ...
 // This order of additions is part of the numeric contract.
 template <int N>
-QUADRILLE_HD
-constexpr void hadamard_transform(float* x) {
+QUADRILLE_HD constexpr void hadamard_transform(float* x) {
   for (int stride = 1; stride < N; stride *= 2)
     for (int base = 0; base < N; base += 2 * stride)
       for (int i = base; i < base + stride; ++i) {
@@ -69,22 +67,19 @@ constexpr void hadamard_transform(float* x) {
 /// The vector published with the NVFP4 pretraining recipe (arXiv 2509.25149; Transformer Engine),
 /// + + + - + - - - - - - + - + - -, repeated every 16 coordinates.
 struct published_signs {
-  QUADRILLE_HD
-  static constexpr sign_vector draw(u64) {
+  QUADRILLE_HD static constexpr sign_vector draw(u64) {
     constexpr u32 twice = 0xD7E8D7E8u;
     return {{twice, twice, twice, twice}};
   }
 };
 /// No signs: the plain Hadamard matrix.
 struct no_signs {
-  QUADRILLE_HD
-  static constexpr sign_vector draw(u64) { return {}; }
+  QUADRILLE_HD static constexpr sign_vector draw(u64) { return {}; }
 };
 /// Drawn from the rotation seed of the call, the same vector for every block. Both operands of a GEMM
 /// must be quantized with the same seed.
 struct seeded_signs {
-  QUADRILLE_HD
-  static constexpr sign_vector draw(u64 seed) {
+  QUADRILLE_HD static constexpr sign_vector draw(u64 seed) {
     philox_block const random = philox4x32({{0, 0, 0, 0x7369676e}}, seed);  // a stream of its own
     return {{random.word[0], random.word[1], random.word[2], random.word[3]}};
   }
@@ -99,15 +94,12 @@ struct random_hadamard {
       "quadrille: there is no Hadamard rotation of this size; it is a power of two from 2 to "
       "128, write random_hadamard<16>");
   static constexpr int size = N;
-  QUADRILLE_HD
-  static constexpr sign_vector signs(u64 seed) { return Signs::draw(seed); }
-  QUADRILLE_HD
-  static constexpr void apply(float* x, sign_vector const& s) {
+  QUADRILLE_HD static constexpr sign_vector signs(u64 seed) { return Signs::draw(seed); }
+  QUADRILLE_HD static constexpr void apply(float* x, sign_vector const& s) {
     for (int i = 0; i < N; ++i) x[i] = s.flip(x[i], i);
     detail::hadamard_transform<N>(x);
   }
-  QUADRILLE_HD
-  static constexpr void invert(float* y, sign_vector const& s) {
+  QUADRILLE_HD static constexpr void invert(float* y, sign_vector const& s) {
     detail::hadamard_transform<N>(y);
     for (int i = 0; i < N; ++i) y[i] = s.flip(y[i], i);
   }
@@ -120,8 +112,7 @@ using hadamard = random_hadamard<N, no_signs>;
 /// A rotation whose result is rounded to BF16, as Transformer Engine does between its two kernels.
 template <block_rotation R>
 struct bf16_rounded : R {
-  QUADRILLE_HD
-  static constexpr void apply(float* x, sign_vector const& s) {
+  QUADRILLE_HD static constexpr void apply(float* x, sign_vector const& s) {
     R::apply(x, s);
     for (int i = 0; i < R::size; ++i) x[i] = detail::round_to_bf16(x[i]);
   }

@@ -96,9 +96,8 @@ struct leveled {
     return linear_decoder{mul(F::decode(s), outer_decode)};
   }
   template <class E>
-  QUADRILLE_HD
-  static constexpr void correct(correction_input<E> const& group, stored* scales,
-                                block_random const& random) {
+  QUADRILLE_HD static constexpr void correct(correction_input<E> const& group, stored* scales,
+                                             block_random const& random) {
     Rule::template correct<E, F>(group, scales, random);
   }
 };

@@ -30,8 +30,7 @@ struct tiled_128x4_scales {
 };
 
 /// Row-major scales into tiles; `tiled` has tiled_128x4_scales::size(rows, cols) bytes, all written.
-QUADRILLE_HD
-constexpr void tile_scales(u8 const* row_major, i64 rows, i64 cols, u8* tiled) {
+QUADRILLE_HD constexpr void tile_scales(u8 const* row_major, i64 rows, i64 cols, u8* tiled) {
   for (i64 i = 0; i < tiled_128x4_scales::size(rows, cols); ++i) tiled[i] = 0;
   for (i64 r = 0; r < rows; ++r)
     for (i64 c = 0; c < cols; ++c)
@@ -39,8 +38,7 @@ constexpr void tile_scales(u8 const* row_major, i64 rows, i64 cols, u8* tiled) {
 }
 
 /// Tiles back into rows x cols row-major scales.
-QUADRILLE_HD
-constexpr void untile_scales(u8 const* tiled, i64 rows, i64 cols, u8* row_major) {
+QUADRILLE_HD constexpr void untile_scales(u8 const* tiled, i64 rows, i64 cols, u8* row_major) {
   for (i64 r = 0; r < rows; ++r)
     for (i64 c = 0; c < cols; ++c)
       row_major[r * cols + c] = tiled[tiled_128x4_scales::offset(r, c, cols)];

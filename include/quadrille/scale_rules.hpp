@@ -242,8 +242,7 @@ struct quest : power_of_two_rule {
   static constexpr bool reads_values = true;
 
   template <class Self, class E, class F>
-  QUADRILLE_HD
-  static constexpr auto choose(block_values const& b, outer_scale const&) {
+  QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const&) {
     float sum = 0;
     float squares = 0;
     for (int i = 0; i < b.n; ++i) {

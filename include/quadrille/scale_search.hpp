@@ -27,8 +27,7 @@ struct absolute_error {
 namespace detail {
 // Sum of errors of a block under one scale, in FP32, element after element.
 template <class Error, class E, class Map>
-QUADRILLE_HD
-constexpr float block_error(block_values const& b, Map to_grid, float decode) {
+QUADRILLE_HD constexpr float block_error(block_values const& b, Map to_grid, float decode) {
   float sum = 0;
   for (int i = 0; i < b.n; ++i) {
     float const value = E::decode(E::encode_finite(to_grid(b.x[i], i)));
@@ -47,8 +46,7 @@ struct scale_contest {
   chosen best{};
   float least = as_float(infinity_bits);
 
-  QUADRILLE_HD
-  constexpr void enter(code stored) {
+  QUADRILLE_HD constexpr void enter(code stored) {
     float const scale = F::decode(stored);
     auto const to_grid = Rule::order::map(scale, o);
     float const error = block_error<typename Rule::error, E>(b, to_grid, mul(scale, o.decode));
@@ -68,8 +66,7 @@ struct four_over_six : amax_rule {
   static constexpr bool reads_values = true;
 
   template <class Self, class E, class F>
-  QUADRILLE_HD
-  static constexpr auto choose(block_values const& b, outer_scale const& o) {
+  QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const& o) {
     float const base = divide_order::target(b.amax, o.encode, E::max);
     detail::scale_contest<Self, E, F> contest{b, o};
     auto const first = F::encode_finite(base);
@@ -88,8 +85,7 @@ struct error_search : amax_rule {
   static constexpr bool reads_values = true;
 
   template <class Self, class E, class F>
-  QUADRILLE_HD
-  static constexpr auto choose(block_values const& b, outer_scale const& o) {
+  QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const& o) {
     int const base =
         int(F::encode_finite(Self::order::target(b.amax, o.encode, E::max * Self::headroom)));
     constexpr int top = int(F::encode_finite(F::max));
@@ -110,8 +106,7 @@ struct fp8_exact : amax_rule {
   static constexpr bool reads_values = true;
 
   template <class Self, class E, class F>
-  QUADRILLE_HD
-  static constexpr auto choose(block_values const& b, outer_scale const& o) {
+  QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const& o) {
     constexpr float ratios[6] = {0.75f, 1, 1.25f, 1.5f, 2, 2.5f};
     float const target = Self::order::target(b.amax, o.encode, E::max);
     float const binade = detail::as_float(detail::bits_of(target) & detail::infinity_bits);
@@ -162,9 +157,8 @@ struct eden : amax_rule {
 
   /// random(b) is the word of block b of the group.
   template <class E, class F>
-  QUADRILLE_HD
-  static constexpr void correct(correction_input<E> const& g, u8* stored,
-                                block_random const& random) {
+  QUADRILLE_HD static constexpr void correct(correction_input<E> const& g, u8* stored,
+                                             block_random const& random) {
     float squares = 0;
     float products = 0;
     for (int i = 0; i < g.n; ++i) {

@@ -21,28 +21,29 @@ struct matrix_ref {
   i64 col_stride = 1;
 
   constexpr matrix_ref() = default;
-  QUADRILLE_HD
-  constexpr matrix_ref(T* d, i64 r, i64 c) : matrix_ref(d, r, c, c) {}
-  QUADRILLE_HD
-  constexpr matrix_ref(T* d, i64 r, i64 c, i64 row_s, i64 col_s = 1)
+  QUADRILLE_HD constexpr matrix_ref(T* d, i64 r, i64 c) : matrix_ref(d, r, c, c) {}
+  QUADRILLE_HD constexpr matrix_ref(T* d, i64 r, i64 c, i64 row_s, i64 col_s = 1)
       : data(d), rows(r), cols(c), row_stride(row_s), col_stride(col_s) {}
   /// A view that only reads, of one that may write.
   template <class U>
   requires detail::same_as<U const, T> QUADRILLE_HD constexpr matrix_ref(matrix_ref<U> const& other)
       : matrix_ref(other.data, other.rows, other.cols, other.row_stride, other.col_stride) {}
 
-  QUADRILLE_HD
-  constexpr T& operator()(i64 r, i64 c) const { return data[r * row_stride + c * col_stride]; }
+  QUADRILLE_HD constexpr T& operator()(i64 r, i64 c) const {
+    return data[r * row_stride + c * col_stride];
+  }
   /// The same elements, rows and columns exchanged: how to quantize along the other axis.
-  QUADRILLE_HD
-  constexpr matrix_ref transposed() const { return {data, cols, rows, col_stride, row_stride}; }
+  QUADRILLE_HD constexpr matrix_ref transposed() const {
+    return {data, cols, rows, col_stride, row_stride};
+  }
 };
 
 /// Bytes of one row of codes: two 4-bit codes share a byte, the even element in the low nibble; wider
 /// codes take a byte each. The spare nibble of an odd row is 0.
 template <class E>
-QUADRILLE_HD
-constexpr i64 row_bytes(i64 cols) { return E::bits <= 4 ? (cols + 1) / 2 : cols; }
+QUADRILLE_HD constexpr i64 row_bytes(i64 cols) {
+  return E::bits <= 4 ? (cols + 1) / 2 : cols;
+}
 
 /// Code of column `col` in a row of codes.
 template <class E>
@@ -74,9 +75,9 @@ struct quantized_ref {
   u64 rotation_seed = 0;
 
   quantized_ref() = default;
-  QUADRILLE_HD
-  constexpr quantized_ref(Byte* code_bytes, stored* block_scales, factor* outer_factors,
-                          i64 row_count, i64 col_count, u64 seed = 0)
+  QUADRILLE_HD constexpr quantized_ref(Byte* code_bytes, stored* block_scales,
+                                       factor* outer_factors, i64 row_count, i64 col_count,
+                                       u64 seed = 0)
       : codes(code_bytes),
         scales(block_scales),
         outer(outer_factors),
@@ -88,11 +89,11 @@ struct quantized_ref {
   QUADRILLE_HD constexpr quantized_ref(quantized_ref<R, Other> const& q)
       : quantized_ref(q.codes, q.scales, q.outer, q.rows, q.cols, q.rotation_seed) {}
 
-  QUADRILLE_HD
-  constexpr i64 scale_cols() const { return detail::ceil_div(cols, i64(R::block::cols)); }
+  QUADRILLE_HD constexpr i64 scale_cols() const {
+    return detail::ceil_div(cols, i64(R::block::cols));
+  }
   /// Decode factor of row r beyond its block scales.
-  QUADRILLE_HD
-  constexpr float outer_decode(i64 r) const {
+  QUADRILLE_HD constexpr float outer_decode(i64 r) const {
     if constexpr (R::scale::scope == outer_scope::none)
       return R::scale::template outer<typename R::element>(0).decode;
     else

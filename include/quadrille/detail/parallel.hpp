@@ -5,6 +5,7 @@
 /// Host threads, each with the default floating-point environment.
 
 #include <cfenv>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -40,7 +41,13 @@ void parallel_for(int threads, i64 n, i64 grain, F const& f) {
     f(grains * w / workers * grain, min(n, grains * (w + 1) / workers * grain));
   };
   std::vector<std::thread> team;
-  for (i64 w = 1; w < workers; ++w) team.emplace_back(work, w);
+  for (i64 w = 1; w < workers; ++w) {
+    try {
+      team.emplace_back(work, w);
+    } catch (std::system_error const&) {  // no thread to be had: do its share here
+      work(w);
+    }
+  }
   work(0);
   for (std::thread& member : team) member.join();
 }

@@ -97,14 +97,18 @@ class tile_loader {
   float buffer_[tiles::elements];
 };
 
-/// Largest finite magnitude of n values, n a multiple of 64.
+/// Largest finite magnitude of n values.
 inline float finite_amax(float const* x, int n) {
-  i32 lanes[64] = {};
-  for (int i = 0; i < n; i += 64)
-    for (int k = 0; k < 64; ++k) {
-      i32 const bits = i32(magnitude_bits(x[i + k]));
-      lanes[k] = max(lanes[k], bits < i32(infinity_bits) ? bits : 0);
-    }
+  constexpr int width = 64;
+  i32 lanes[width] = {};
+  auto const enter = [&](int lane, float value) {
+    i32 const bits = i32(magnitude_bits(value));
+    lanes[lane] = max(lanes[lane], bits < i32(infinity_bits) ? bits : 0);
+  };
+  int const whole = n / width * width;
+  for (int i = 0; i < whole; i += width)
+    for (int k = 0; k < width; ++k) enter(k, x[i + k]);
+  for (int i = whole; i < n; ++i) enter(0, x[i]);
   i32 result = 0;
   for (i32 const lane : lanes) result = max(result, lane);
   return as_float(u32(result));
