@@ -86,7 +86,9 @@ void summarise_codes(quantization_report& report) {
   u64 total = 0;
   for (u32 code = 0; code < (1u << E::bits); ++code) {
     float const value = E::decode(code);
-    if (is_finite(value)) values[value == 0 ? 0.f : value] += report.codes[code];
+    // A code that no cast gives (-8 of int4) is no bucket.
+    if (is_finite(value) && E::encode(value) == code)
+      values[value == 0 ? 0.f : value] += report.codes[code];
     total += report.codes[code];
   }
   report.entropy_bits = 0;
@@ -127,6 +129,7 @@ quantization_report analyze(matrix_ref<T> x, quantized<R> const& q) {
       report.clipped += detail::magnitude(E::decode(code)) == E::max &&
                         detail::magnitude(from) > detail::magnitude(to);
     }
+    if (row % R::block::rows != 0) continue;  // copies
     for (i64 s = 0; s < ref.scale_cols(); ++s) {
       float const one =
           R::scale::decoder(ref.scales[row * ref.scale_cols() + s], ref.outer_decode(row))(1, 0);

@@ -52,8 +52,9 @@ inline constexpr bool has_elements = Rows >= 1 && Cols >= 1;
 template <outer_scope Scope, int BlockRows>
 inline constexpr bool row_scale_fits = Scope != outer_scope::row || BlockRows == 1;
 
-template <int Group, int BlockRows, int BlockCols>
-inline constexpr bool correction_fits = Group == 0 || (BlockRows == 1 && Group % BlockCols == 0);
+template <int Group, int BlockRows, int BlockCols, int Rotation>
+inline constexpr bool correction_fits = Group == 0 || (BlockRows == 1 && Group % BlockCols == 0 &&
+                                                       nests<Rotation, max(Group, 1)>);
 
 template <class R>
 QUADRILLE_HD consteval bool members_fit() {
@@ -79,11 +80,12 @@ QUADRILLE_HD consteval bool members_fit() {
         "quadrille: the block shares a scale between rows that have scales of their own; with "
         "outer_scope::row a block has one row, write shape<1, 16>");
   } else if constexpr (!correction_fits<correction_group<typename R::scale>, block::rows,
-                                        block::cols>) {
-    static_assert(
-        correction_fits<correction_group<typename R::scale>, block::rows, block::cols>,
-        "quadrille: the scale correction crosses a block edge; its group holds whole blocks of one "
-        "row, write eden<block::cols> and shape<1, N>");
+                                        block::cols, R::rotation::size>) {
+    static_assert(correction_fits<correction_group<typename R::scale>, block::rows, block::cols,
+                                  R::rotation::size>,
+                  "quadrille: the scale correction crosses a block edge; its group holds whole "
+                  "blocks of one row and nests with the rotation, write eden<block::cols> and "
+                  "shape<1, N>");
   } else {
     return true;
   }

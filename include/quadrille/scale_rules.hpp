@@ -245,15 +245,17 @@ struct quest : power_of_two_rule {
   QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const&) {
     float sum = 0;
     float squares = 0;
+    float const unit = b.amax > 0x1p40f ? 0x1p-80f : 1.f;  // squares must not overflow
     for (int i = 0; i < b.n; ++i) {
-      sum = detail::add(sum, b.x[i]);
-      squares = detail::add(squares, detail::mul(b.x[i], b.x[i]));
+      float const v = detail::mul(b.x[i], unit);
+      sum = detail::add(sum, v);
+      squares = detail::add(squares, detail::mul(v, v));
     }
     float const mean = detail::div(sum, float(b.n));
     float const variance = detail::sub(detail::div(squares, float(b.n)), detail::mul(mean, mean));
     float const deviation = detail::sqrt(detail::max(variance, 0.f));
     constexpr float factor = Self::clip / E::max;
-    float const scale = detail::add(detail::mul(deviation, factor), 1e-8f);
+    float const scale = detail::add(detail::mul(detail::div(deviation, unit), factor), 1e-8f);
     return power<Self>(detail::clamp_exponent(i32(detail::bits_of(scale) >> 23)));
   }
 };

@@ -36,7 +36,7 @@ QUADRILLE_HD constexpr float block_error(block_values const& b, Map to_grid, flo
   return sum;
 }
 
-// The best of several stored scales; the first one wins ties.
+// The best of several stored scales; the first one wins ties, also if all errors are infinite.
 template <class Rule, class E, class F>
 struct scale_contest {
   using code = decltype(F::encode_finite(1.f));
@@ -45,12 +45,14 @@ struct scale_contest {
   outer_scale o;
   chosen best{};
   float least = as_float(infinity_bits);
+  bool is_empty = true;
 
   QUADRILLE_HD constexpr void enter(code stored) {
     float const scale = F::decode(stored);
     auto const to_grid = Rule::order::map(scale, o);
     float const error = block_error<typename Rule::error, E>(b, to_grid, mul(scale, o.decode));
-    bool const better = error < least;
+    bool const better = is_empty || error < least;
+    is_empty = false;
     best = better ? chosen{stored, to_grid} : best;
     least = better ? error : least;
   }
@@ -91,6 +93,7 @@ struct error_search : amax_rule {
     constexpr int top = int(F::encode_finite(F::max));
     detail::scale_contest<Self, E, F> contest{b, o};
     contest.best = {u32(base), Self::order::map(F::decode(u32(base)), o)};
+    contest.is_empty = false;
     for (int code = base - Below; code <= base + Above; ++code)
       if (0 <= code && code <= top) contest.enter(u32(code));
     return contest.best;
@@ -111,7 +114,9 @@ struct fp8_exact : amax_rule {
     float const target = Self::order::target(b.amax, o.encode, E::max);
     float const binade = detail::as_float(detail::bits_of(target) & detail::infinity_bits);
     detail::scale_contest<Self, E, F> contest{b, o};
-    contest.best = {0, Self::order::map(0, o)};
+    // Where no candidate is in range: zero below, the largest one above.
+    u32 const outside = target < 1 ? 0u : F::encode_finite(bound);
+    contest.best = {outside, Self::order::map(F::decode(outside), o)};
     for (float ratio : ratios) {
       float const scale = detail::mul(binade, ratio);
       u32 const code = F::encode_finite(scale);
@@ -138,7 +143,7 @@ struct correction_input {
 template <int Group = 16>
 struct eden : amax_rule {
   template <class E>
-  static constexpr float target_max = E::max / (17.f / 16.f * 0.93f);
+  static constexpr float target_max = float(double(E::max) / (17. / 16. * 0.93));
 
   template <class Self, class E, class F>
   QUADRILLE_LEAF static constexpr outer_scale outer(float amax) {
