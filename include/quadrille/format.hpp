@@ -56,7 +56,7 @@ namespace detail {
 // The fraction of a double as a float, rounded to odd: exact against 0, 1/2 and 24 random bits.
 QUADRILLE_LEAF constexpr float round_to_odd(double fraction) {
   constexpr u64 dropped = (u64(1) << 29) - 1;
-  u64 const bits = bits_of(fraction);
+  u64 const bits = bits_of(fraction != 0 && fraction < 0x1p-64 ? 0x1p-64 : fraction);
   return float(as_double((bits & ~dropped) | (u64((bits & dropped) != 0) << 29)));
 }
 QUADRILLE_LEAF constexpr float round_to_odd(float fraction) { return fraction; }
@@ -97,6 +97,18 @@ QUADRILLE_LEAF constexpr T max_magnitude(T a, T b) {
   using ordered = typename ieee<T>::ordered;
   return __builtin_bit_cast(T, max(__builtin_bit_cast(ordered, a), __builtin_bit_cast(ordered, b)));
 }
+
+template <int E, int M, specials S, bool Signed>
+QUADRILLE_HD consteval int checked_width() {
+  static_assert(
+      1 <= E && 0 <= M && E + M + Signed <= 8,
+      "quadrille: minifloat<E, M> does not fit one byte; write E + M + sign <= 8, E >= 1");
+  static_assert(
+      S == specials::none || E >= 2,
+      "quadrille: minifloat<1, M> has no codes to spare for infinity or NaN; write E >= 2 or "
+      "specials::none");
+  return E + M + Signed;
+}
 }  // namespace detail
 
 /// A binary floating-point number of E exponent and M mantissa bits in one byte, sign on top.
@@ -106,17 +118,13 @@ QUADRILLE_LEAF constexpr T max_magnitude(T a, T b) {
 template <int E, int M, specials S = specials::none, bool Signed = true,
           int Bias = (E == 1 ? 1 : (1 << (E - 1)) - 1)>
 class minifloat {
-  static_assert(
-      1 <= E && 0 <= M && E + M + Signed <= 8,
-      "quadrille: minifloat<E, M> does not fit one byte; write E + M + sign <= 8, E >= 1");
-
  public:
   using storage = u8;
   static constexpr int exponent_bits = E;
   static constexpr int mantissa_bits = M;
   static constexpr int bias = Bias;
   static constexpr bool is_signed = Signed;
-  static constexpr int bits = E + M + Signed;
+  static constexpr int bits = detail::checked_width<E, M, S, Signed>();
   static constexpr bool has_nan = S != specials::none;
   static constexpr bool has_infinity = S == specials::ieee;
   /// Exponents of the smallest normal and of the largest finite number.
@@ -191,7 +199,8 @@ class minifloat {
   // Magnitude code of a >= 0. With overflow::special it may exceed max_code.
   template <class R, overflow O, class T>
   QUADRILLE_LEAF static constexpr u32 round(T a, u32 random) {
-    constexpr T limit = O == overflow::saturate ? T(max) : T(detail::exp2i(max_exponent)) * 2;
+    constexpr T limit =
+        O == overflow::saturate || !has_nan ? T(max) : T(detail::exp2i(max_exponent)) * 2;
     a = detail::min_magnitude(a, limit);
     using ieee = detail::ieee<T>;
     T const exponent =
@@ -314,9 +323,18 @@ class ue8m0 {
     if (raw < 0x00400000u) return 0;  // below 2^-127
     u32 const field = raw >> 23;
     u32 const mantissa = field == 0 ? (raw - 0x00400000u) << 1 : raw & 0x7fffffu;
-    float const fraction = float(i32(mantissa)) * 0x1p-23f;
-    u32 const code = field + u32(R::take_upper(fraction, (field & 1) != 0, random));
-    return code < 255 ? u8(code) : O == overflow::special ? nan : u8(254);
+    return between<R, O>(i32(field), float(i32(mantissa)) * 0x1p-23f, random);
+  }
+  /// One rounding from double.
+  template <rounding_mode R = nearest_even, overflow O = overflow::saturate>
+  QUADRILLE_LEAF static constexpr u8 encode(double x, u32 random = 0) {
+    using ieee = detail::ieee<double>;
+    u64 const raw = detail::bits_of(x) & ~ieee::sign;
+    if (raw > ieee::infinity) return nan;
+    i32 const code = i32(raw >> ieee::mantissa_bits) - ieee::bias + 127;
+    if (code < 0) return 0;
+    double const mantissa = double(raw & ((u64(1) << ieee::mantissa_bits) - 1));
+    return between<R, O>(code, detail::round_to_odd(mantissa * 0x1p-52), random);
   }
   template <rounding_mode R = nearest_even>
   QUADRILLE_LEAF static constexpr u32 encode_finite(float x, u32 random = 0) {
@@ -328,6 +346,14 @@ class ue8m0 {
   }
   /// 1 / decode(code), exact; the inverse of 2^127 is the subnormal 2^-127.
   QUADRILLE_LEAF static constexpr float inverse(u32 code) { return decode(254u - code); }
+
+ private:
+  // The code for a magnitude that lies by `fraction` between `code` and the next power of two.
+  template <class R, overflow O>
+  QUADRILLE_LEAF static constexpr u8 between(i32 code, float fraction, u32 random) {
+    i32 const rounded = code + i32(R::take_upper(fraction, (code & 1) != 0, random));
+    return rounded < 255 ? u8(rounded) : O == overflow::special ? nan : u8(254);
+  }
 };
 
 /// A float as scale format: exact, four bytes.

@@ -203,8 +203,8 @@ class quantize_task {
 /// scale is made from. Reduce it over ranks and pass it as quantize_options::amax.
 template <class R, class T>
 float amax(host_policy where, matrix_ref<T> x, u64 rotation_seed = 0) {
-  static_assert(check_recipe<R>());
-  return detail::rotated_amax<R, std::remove_const_t<T>>(where, x, rotation_seed);
+  return detail::rotated_amax<detail::checked_recipe<R>, std::remove_const_t<T>>(where, x,
+                                                                                 rotation_seed);
 }
 
 /// Quantizes x (rows x cols, any strides; float, fp16, bf16 or CUDA's types) into q.

@@ -30,21 +30,21 @@ void check_extents(i64 rows, i64 cols) {
 /// product); a partial last block is fine.
 template <class R>
 class quantized {
-  static_assert(check_recipe<R>());
+  using checked = detail::checked_recipe<R>;
 
  public:
   using recipe = R;
-  using stored = typename R::scale::stored;
+  using stored = typename checked::scale::stored;
 
   quantized() = default;
   /// `rotation_seed` is what seeded_signs draw from: the two operands of a GEMM need the same one.
   /// Throws quadrille::error if an extent is negative or cols is not a multiple of the rotation.
   explicit quantized(i64 rows, i64 cols, u64 rotation_seed = 0)
       : rows_(rows), cols_(cols), rotation_seed_(rotation_seed) {
-    detail::check_extents<R>(rows, cols);
-    codes_.resize(std::size_t(rows * row_bytes<typename R::element>(cols)));
-    scales_.resize(std::size_t(rows * detail::ceil_div(cols, i64(R::block::cols))));
-    constexpr outer_scope scope = R::scale::scope;
+    detail::check_extents<checked>(rows, cols);
+    codes_.resize(std::size_t(rows * row_bytes<typename checked::element>(cols)));
+    scales_.resize(std::size_t(rows * detail::ceil_div(cols, i64(checked::block::cols))));
+    constexpr outer_scope scope = checked::scale::scope;
     outer_.resize(std::size_t(scope == outer_scope::none  ? 0
                               : scope == outer_scope::row ? rows
                                                           : 1));
@@ -58,10 +58,10 @@ class quantized {
   std::vector<float> const& outer() const { return outer_; }
   u64 rotation_seed() const { return rotation_seed_; }
 
-  quantized_ref<R> ref() {
+  quantized_ref<checked> ref() {
     return {codes_.data(), scales_.data(), outer_.data(), rows_, cols_, rotation_seed_};
   }
-  quantized_ref<R, u8 const> ref() const {
+  quantized_ref<checked, u8 const> ref() const {
     return {codes_.data(), scales_.data(), outer_.data(), rows_, cols_, rotation_seed_};
   }
 

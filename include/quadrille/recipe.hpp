@@ -13,11 +13,6 @@
 
 namespace quadrille {
 
-/// The composition rules: true for a valid recipe, otherwise one error in one sentence.
-/// The first member that is wrong is the one reported.
-template <class R>
-QUADRILLE_HD consteval bool check_recipe();
-
 namespace detail {
 template <class R>
 concept has_element = requires {
@@ -91,10 +86,10 @@ QUADRILLE_HD consteval bool members_fit() {
   }
   return false;
 }
-}  // namespace detail
 
+// False where the error was given.
 template <class R>
-QUADRILLE_HD consteval bool check_recipe() {
+QUADRILLE_HD consteval bool is_sound() {
   if constexpr (!detail::has_element<R>) {
     static_assert(
         detail::has_element<R>,
@@ -123,6 +118,25 @@ QUADRILLE_HD consteval bool check_recipe() {
     return detail::members_fit<R>();
   }
   return false;
+}
+
+// Stands in for what is no recipe, so that one mistake is one error and not a page.
+struct stand_in {
+  using element = e2m1;
+  using block = shape<1, 16>;
+  using scale = two_level<e4m3>;
+  using rounding = nearest_even;
+  using rotation = identity;
+};
+template <class R>
+using checked_recipe = select_t<is_sound<R>(), R, stand_in>;
+}  // namespace detail
+
+/// The composition rules: true for a valid recipe, otherwise one error in one sentence.
+/// The first member that is wrong is the one reported.
+template <class R>
+QUADRILLE_HD consteval bool check_recipe() {
+  return detail::is_sound<R>() || true;  // the error was given: a second one would say nothing
 }
 
 /// A recipe names its five members:

@@ -85,15 +85,23 @@ struct seeded_signs {
   }
 };
 
+namespace detail {
+template <int N>
+QUADRILLE_HD consteval int checked_hadamard_size() {
+  constexpr bool exists = 2 <= N && N <= 128 && (N & (N - 1)) == 0;
+  static_assert(
+      exists,
+      "quadrille: there is no Hadamard rotation of this size; it is a power of two from 2 to "
+      "128, write random_hadamard<16>");
+  return exists ? N : 1;
+}
+}  // namespace detail
+
 /// y = x diag(signs) H / sqrt(N) on each N consecutive elements of a row, N = 2 .. 128 a power of two.
 /// The signs act first: after H they would only flip finished coordinates. FP32 intermediates.
 template <int N, class Signs = published_signs>
 struct random_hadamard {
-  static_assert(
-      2 <= N && N <= 128 && (N & (N - 1)) == 0,
-      "quadrille: there is no Hadamard rotation of this size; it is a power of two from 2 to "
-      "128, write random_hadamard<16>");
-  static constexpr int size = N;
+  static constexpr int size = detail::checked_hadamard_size<N>();
   QUADRILLE_HD static constexpr sign_vector signs(u64 seed) { return Signs::draw(seed); }
   QUADRILLE_HD static constexpr void apply(float* x, sign_vector const& s) {
     for (int i = 0; i < N; ++i) x[i] = s.flip(x[i], i);

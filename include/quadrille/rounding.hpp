@@ -15,6 +15,7 @@ namespace quadrille {
 template <class R>
 concept rounding_mode = requires(float fraction, bool odd, u32 random) {
   { R::random_bits } -> detail::same_as<int const&>;
+  requires R::random_bits >= 0;
   { R::take_upper(fraction, odd, random) } -> detail::same_as<bool>;
 };
 
@@ -48,16 +49,24 @@ struct away_from_zero {
   }
 };
 
+namespace detail {
+// In a function: to clang a class whose own assertion fails models no concept, a second error.
+template <int Bits>
+QUADRILLE_HD consteval int checked_random_bits() {
+  static_assert(
+      1 <= Bits && Bits <= 24,
+      "quadrille: stochastic<Bits> has too few or too many bits; a float fraction holds 24, "
+      "write stochastic<1> to stochastic<24>");
+  return Bits;
+}
+}  // namespace detail
+
 /// Stochastic rounding with `Bits` random bits r: up iff fraction + r / 2^Bits >= 1, so that
 /// floor(2^Bits fraction) of the 2^Bits words round up. The bias is less than 2^-Bits of a step,
 /// toward zero; exact values never move. Bits from 1 to 24.
 template <int Bits>
 struct stochastic {
-  static_assert(
-      1 <= Bits && Bits <= 24,
-      "quadrille: stochastic<Bits> has too few or too many bits; a float fraction holds 24, "
-      "write stochastic<1> to stochastic<24>");
-  static constexpr int random_bits = Bits;
+  static constexpr int random_bits = detail::checked_random_bits<Bits>();
   QUADRILLE_LEAF static constexpr bool take_upper(float fraction, bool, u32 random) {
     u32 const threshold = u32(i32(fraction * float(1 << Bits)));  // exact: a power of two
     return ((threshold + (random & ((1u << Bits) - 1))) >> Bits) != 0;

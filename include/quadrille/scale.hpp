@@ -120,19 +120,25 @@ struct default_rule<fp32> {
 template <scale_format F, class Rule = typename detail::default_rule<F>::type>
 struct one_level : detail::leveled<F, Rule, outer_scope::none> {};
 
-/// A scale of format F a block and an FP32 scale for the tensor or for each row: NVFP4's
-/// two_level<e4m3>.
-template <scale_format F, class Rule = amax_rule, outer_scope Scope = outer_scope::tensor>
-struct two_level : detail::leveled<F, Rule, Scope> {
+namespace detail {
+template <class F, outer_scope Scope>
+QUADRILLE_HD consteval outer_scope checked_scope() {
   static_assert(
-      !detail::is_same_v<F, ue8m0>,
+      !is_same_v<F, ue8m0>,
       "quadrille: two_level<ue8m0> is redundant; a power-of-two block scale needs no tensor "
       "scale, use one_level<ue8m0>");
   static_assert(
       Scope != outer_scope::none,
       "quadrille: two_level without an outer scale is one level; the scope says who shares "
       "it, write outer_scope::tensor or outer_scope::row, or use one_level<F>");
-};
+  return Scope;
+}
+}  // namespace detail
+
+/// A scale of format F a block and an FP32 scale for the tensor or for each row: NVFP4's
+/// two_level<e4m3>.
+template <scale_format F, class Rule = amax_rule, outer_scope Scope = outer_scope::tensor>
+struct two_level : detail::leveled<F, Rule, detail::checked_scope<F, Scope>()> {};
 
 }  // namespace quadrille
 QUADRILLE_EXACT_END

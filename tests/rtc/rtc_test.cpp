@@ -13,9 +13,10 @@
 namespace {
 
 constexpr char const* headers[] = {
-    "block.hpp",    "format.hpp",       "random.hpp",  "recipe.hpp",      "recipes.hpp",
-    "rotation.hpp", "rounding.hpp",     "scale.hpp",   "scale_rules.hpp", "scale_search.hpp",
-    "codec.hpp",    "scale_layout.hpp", "storage.hpp", "quadrille.cuh",
+    "detail/config.hpp", "detail/std.hpp",   "random.hpp",   "rounding.hpp",
+    "format.hpp",        "block.hpp",        "rotation.hpp", "scale_rules.hpp",
+    "scale_search.hpp",  "scale.hpp",        "recipe.hpp",   "recipes.hpp",
+    "storage.hpp",       "scale_layout.hpp", "codec.hpp",    "quadrille.cuh",
 };
 
 constexpr char const* architectures[] = {"compute_80", "compute_90a", "compute_100a",
@@ -49,24 +50,73 @@ TEST_CASE("NVRTC compiles each device header alone (BLD-04)") {
 }
 
 TEST_CASE("NVRTC compiles a kernel over a user's recipe given as text") {
-  std::string const source = R"(
-#include <quadrille/recipes.hpp>
-
+  std::string const recipe = R"(
 struct mine : quadrille::nvfp4 {
+  using element = quadrille::minifloat<2, 1>;
   using block = quadrille::shape<1, 32>;
   using scale = quadrille::one_level<quadrille::ue8m0, quadrille::ocp_ceil>;
-  using rotation = quadrille::hadamard<32>;
+  using rounding = quadrille::stochastic<8>;
+  using rotation = quadrille::random_hadamard<32, quadrille::seeded_signs>;
 };
+)";
+  std::string const kernel = R"(
 static_assert(quadrille::check_recipe<mine>());
 
-extern "C" __global__ void cast(float const* x, unsigned char* code) {
-  unsigned const i = blockIdx.x * blockDim.x + threadIdx.x;
-  code[i] = mine::element::encode<mine::rounding>(x[i]);
+// A thread for each block of 32: rotates, quantizes and packs it.
+extern "C" __global__ void quantize(float const* x, quadrille::quantized_ref<mine> q,
+                                    unsigned long long seed) {
+  using codec = quadrille::block_codec<mine>;
+  long long const block = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  long long const row = block / q.scale_cols();
+  long long const col = block % q.scale_cols() * 32;
+  float values[codec::block_size];
+  unsigned codes[codec::block_size];
+  codec::random_word words[codec::block_size];
+  for (int i = 0; i < codec::block_size; ++i) {
+    values[i] = x[row * q.cols + col + i];
+    words[i] = codec::random_word(quadrille::random_bits<8>({seed, 0}, row, col + i));
+  }
+  mine::rotation::apply(values, mine::rotation::signs(q.rotation_seed));
+  quadrille::outer_scale const outer = mine::scale::outer<mine::element>(0);
+  codec::encode<1>(values, &outer, words, q.scales + block, codes, nullptr);
+  for (int i = 0; i < codec::block_size; i += 2)
+    q.codes[row * quadrille::row_bytes<mine::element>(q.cols) + (col + i) / 2] =
+        codes[i] | codes[i + 1] << 4;
+}
+
+extern "C" __global__ void dequantize(quadrille::quantized_ref<mine, unsigned char const> q,
+                                      float* x) {
+  using codec = quadrille::block_codec<mine>;
+  unsigned codes[codec::block_size];
+  long long const block = threadIdx.x;
+  for (int i = 0; i < codec::block_size; ++i)
+    codes[i] = quadrille::load_code<mine::element>(q.codes + block * codec::block_size / 2, i);
+  codec::decode(q.scales[block], q.outer_decode(0), codes, x + block * codec::block_size);
 }
 )";
   for (char const* architecture : architectures) {
     INFO(architecture);
-    CHECK(complaints(source, architecture) == "");
+    CHECK(complaints("#include <quadrille/quadrille.cuh>\n" + recipe + kernel, architecture) == "");
+  }
+}
+
+TEST_CASE("NVRTC instantiates the codec of every stock recipe") {
+  for (char const* recipe :
+       {"nvfp4", "nvfp4_weight", "nvfp4_wgrad_gradient", "nvfp4_four_over_six", "nvfp4_fp8_exact",
+        "nvfp4_per_row", "mxfp4", "mxfp4_even", "mxfp4_ceil", "mxfp4_round_up", "ufp4",
+        "ufp4_two_level_gradient", "quartet_forward", "quartet_backward", "quartet2_backward",
+        "mxfp4_tseng"}) {
+    INFO(recipe);
+    CHECK(complaints("#include <quadrille/quadrille.cuh>\nusing mine = quadrille::" +
+                         std::string(recipe) + R"(;
+using codec = quadrille::block_codec<mine>;
+__global__ void encode(float const* x, quadrille::outer_scale const* outer,
+                       codec::random_word const* random, codec::stored* scale, unsigned* codes,
+                       float* grid) {
+  codec::encode<1>(x, outer, random, scale, codes, grid);
+}
+)",
+                     "compute_90a") == "");
   }
 }
 

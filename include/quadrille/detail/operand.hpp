@@ -104,8 +104,8 @@ inline constexpr bool exact_float_dot =
     A::smallest* B::smallest*(1 << 24);
 
 template <class R>
-quantized_operand<R> as_operand(quantized<R> const& q) {
-  return quantized_operand<R>(q.ref());
+quantized_operand<checked_recipe<R>> as_operand(quantized<R> const& q) {
+  return quantized_operand<checked_recipe<R>>(q.ref());
 }
 template <class R, class Byte>
 quantized_operand<R> as_operand(quantized_ref<R, Byte> q) {
