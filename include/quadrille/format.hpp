@@ -10,6 +10,7 @@
 #include <quadrille/detail/std.hpp>
 #include <quadrille/rounding.hpp>
 
+QUADRILLE_EXACT_BEGIN
 namespace quadrille {
 
 /// What the codes at the top of a minifloat mean.
@@ -290,8 +291,11 @@ class twos_complement {
     using ieee = detail::ieee<T>;
     auto const raw = detail::bits_of(x);
     bool const negative = (raw & ieee::sign) != 0;
+    auto const magnitude = raw & ~ieee::sign;
     T const limit = negative ? T(-Low) : T(high);
-    T a = __builtin_bit_cast(T, raw & ~ieee::sign);
+    // A subnormal rounds as the smallest normal number does, and survives flushing to zero.
+    T a = __builtin_bit_cast(
+        T, magnitude == 0 ? magnitude : detail::max(magnitude, ieee::smallest_normal));
     a = detail::min_magnitude(a, limit);
     i32 const lower = i32(a);
     float const fraction = detail::round_to_odd(T(a - T(lower)));
@@ -423,3 +427,4 @@ static_assert(element_format<e2m1> && element_format<e1m2> && element_format<int
 static_assert(scale_format<e4m3> && scale_format<ue8m0> && scale_format<fp32>);
 
 }  // namespace quadrille
+QUADRILLE_EXACT_END

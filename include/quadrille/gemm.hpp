@@ -12,7 +12,8 @@
 ///   dot   = sum a_k b_k              element values without scales, exact for 4-bit elements
 ///   sum   = sum + (scale_a scale_b) dot                                   FP32, one rounding each
 /// and then ((alpha outer_a) outer_b) sum + beta C + bias, left to right. Products of E4M3 or UE8M0
-/// scales and 4-bit dots are exact in FP32, so only the additions between blocks round.
+/// scales and 4-bit dots are exact in FP32, so only the additions between blocks round. The product of
+/// two block scales must stay in FP32's range.
 
 #include <quadrille/detail/operand.hpp>
 #include <quadrille/quantize.hpp>

@@ -6,6 +6,7 @@
 
 #include <quadrille/detail/std.hpp>
 
+QUADRILLE_EXACT_BEGIN
 namespace quadrille {
 
 /// A rounding mode decides from three facts about a magnitude, and keeps no state:
@@ -78,3 +79,4 @@ static_assert(rounding_mode<nearest_even> && rounding_mode<ties_away> &&
               rounding_mode<stochastic<8>>);
 
 }  // namespace quadrille
+QUADRILLE_EXACT_END

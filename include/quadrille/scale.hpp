@@ -26,8 +26,8 @@ enum class outer_scope { none, tensor, row };
 ///   poison                     the stored scale of a block that holds a NaN or an infinity
 ///   outer<Element>(amax)       the outer scale for elements of at most amax
 ///   choose<Element>(block, o)  the block's scale: .stored, and .to_grid(x, i) for element i
-///   decoder(stored, decode)    map (grid value, i) -> element, `decode` being the outer scale's. One
-///                              with a member `factor` is linear: the GEMM then scales block sums
+///   decoder(stored, decode)    map (grid value, i) -> element, `decode` being the outer scale's. If it
+///                              is a linear_decoder, the GEMM scales sums of whole blocks
 /// and, if it changes scales after the elements are rounded (MS-EDEN), correction_group and
 ///   correct(group, scales, random)   new stored scales for the group's blocks
 template <class S>
@@ -52,9 +52,8 @@ struct linear_decoder {
 
 /// True if the decoder is one multiplication for the whole block.
 template <class S>
-inline constexpr bool is_linear = requires(typename S::stored s) {
-  S::decoder(s, 1.f).factor;
-};
+inline constexpr bool is_linear =
+    detail::is_same_v<decltype(S::decoder(typename S::stored{}, 1.f)), linear_decoder>;
 
 /// Elements whose block scales are corrected together after rounding; 0 for none.
 template <class S>

@@ -37,6 +37,7 @@ struct select_type<false, Then, Else> {
 template <bool Condition, class Then, class Else>
 using select_t = typename select_type<Condition, Then, Else>::type;
 
+QUADRILLE_EXACT_BEGIN
 template <class T>
 QUADRILLE_LEAF constexpr T min(T a, T b) {
   return a < b ? a : b;
@@ -65,6 +66,15 @@ QUADRILLE_LEAF constexpr bool is_finite(float x) { return magnitude_bits(x) < in
 QUADRILLE_LEAF constexpr bool is_nan(float x) { return magnitude_bits(x) > infinity_bits; }
 QUADRILLE_LEAF constexpr float quiet_nan() { return as_float(0x7fc00000u); }
 
+// Selected as integers: clang folds a choice between floats by its fast-math rules whatever the pragma
+// says, and then infinity is no number.
+QUADRILLE_LEAF constexpr float min(float a, float b) {
+  return as_float(a < b ? bits_of(a) : bits_of(b));
+}
+QUADRILLE_LEAF constexpr float max(float a, float b) {
+  return as_float(a > b ? bits_of(a) : bits_of(b));
+}
+
 /// 2^exponent, exact, for exponents in [-126, 127].
 QUADRILLE_LEAF constexpr float exp2i(int exponent) { return as_float(u32(exponent + 127) << 23); }
 
@@ -81,9 +91,22 @@ QUADRILLE_LEAF constexpr float exp2i(int exponent) { return as_float(u32(exponen
 #else
 #define QUADRILLE_PTX(op, ...)
 #endif
+// clang's back end fuses a product into a later sum under -ffp-contract=fast whatever the pragma says,
+// unless an integer operation that it cannot see through stands between.
+#if defined(__clang__) && !defined(__CUDA_ARCH__)
+QUADRILLE_LEAF constexpr float unfused(float product) {
+  if (__builtin_is_constant_evaluated()) return product;
+  u32 zero = 0;
+  asm("" : "+r"(zero));
+  return as_float(bits_of(product) | zero);
+}
+#define QUADRILLE_UNFUSED(product) unfused(product)
+#else
+#define QUADRILLE_UNFUSED(product) (product)
+#endif
 QUADRILLE_LEAF constexpr float mul(float a, float b) {
   QUADRILLE_PTX("mul.rn.f32 %0, %1, %2;", "f"(a), "f"(b))
-  return a * b;
+  return QUADRILLE_UNFUSED(a * b);
 }
 QUADRILLE_LEAF constexpr float add(float a, float b) {
   QUADRILLE_PTX("add.rn.f32 %0, %1, %2;", "f"(a), "f"(b))
@@ -98,6 +121,7 @@ QUADRILLE_LEAF constexpr float div(float a, float b) {
   return a / b;
 }
 #undef QUADRILLE_PTX
+#undef QUADRILLE_UNFUSED
 QUADRILLE_LEAF constexpr double mul(double a, double b) { return a * b; }
 
 QUADRILLE_LEAF float sqrt(float a) {  // not constexpr: clang has no constant square root
@@ -109,6 +133,8 @@ QUADRILLE_LEAF float sqrt(float a) {  // not constexpr: clang has no constant sq
   return __builtin_sqrtf(a);
 #endif
 }
+
+QUADRILLE_EXACT_END
 
 }  // namespace detail
 }  // namespace quadrille
