@@ -49,6 +49,23 @@ def gemm_table(results):
         yield row([name.replace("_", " "), f"{rate / 1e9:.1f}"])
 
 
+def compare_table(report):
+    """Mean SQNR in dB over the tensors and over the layers' outputs, by recipe and rotation."""
+    def mean(items, recipe, rotation, measure):
+        values = [measure(cell)["sqnr_db"] for item in items for cell in item["cells"]
+                  if cell["recipe"] == recipe and cell["rotation"] == rotation]
+        return f"{sum(values) / len(values):.2f}" if len(values) == len(items) else "-"
+
+    yield row(["recipe", "bits", "tensors", "rotated", "layer outputs (W4A4)", "rotated", "weights only (W4A16)", "rotated"])
+    yield row(["---"] * 8)
+    columns = [(report["tensors"], lambda cell: cell), (report["layers"], lambda cell: cell["w4a4"]),
+               (report["layers"], lambda cell: cell["w4a16"])]
+    for recipe in report["recipes"]:
+        yield row([recipe["name"], f"{recipe['bits_per_element']:g}",
+                   *(mean(items, recipe["name"], rotation, measure)
+                     for items, measure in columns for rotation in ("none", "random16"))])
+
+
 def replace(text, name, lines):
     body = "\n".join(lines)
     pattern = rf"(<!-- table: {name} -->\n).*?(<!-- end -->)"
@@ -58,11 +75,14 @@ def replace(text, name, lines):
 def main():
     readme = ROOT / "README.md"
     old = text = readme.read_text()
-    for results in sorted((ROOT / "bench/results").iterdir()):
+    for results in sorted((ROOT / "bench").glob("results/*")):
         if (results / "quantize_bench.json").exists():
             text = replace(text, "quantize", quantize_table(results))
         if (results / "gemm_bench.json").exists():
             text = replace(text, "gemm", gemm_table(results))
+    report = ROOT / "build/compare.json"  # written by sh examples/run.sh
+    if report.exists():
+        text = replace(text, "compare", compare_table(json.loads(report.read_text())))
     if "--check" in sys.argv:
         sys.exit(text != old and "quadrille: README.md is out of date; run python3 bench/tables.py")
     readme.write_text(text)

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <random>
 
+// [compose]
 struct mine {
   using element = quadrille::int4;                      // integers -7 .. 7
   using block = quadrille::shape<1, 32>;                // 32 of them share a scale
@@ -13,12 +14,14 @@ struct mine {
   using rounding = quadrille::nearest_even;
   using rotation = quadrille::hadamard<32>;  // and the matrix is taken in this basis
 };
+// [compose end]
 
 int main() {
   std::vector<float> a(64 * 512), b(96 * 512), exact(64 * 96), d(64 * 96);
   std::mt19937 random;
   for (float& x : a) x = std::normal_distribution<float>()(random);
   for (float& x : b) x = std::normal_distribution<float>()(random);
+  // [use]
   quadrille::matrix_ref const x(a.data(), 64, 512), w(b.data(), 96, 512);
   quadrille::matrix_ref const y(exact.data(), 64, 96), z(d.data(), 64, 96);
 
@@ -26,4 +29,5 @@ int main() {
   gemm(quadrille::host, quadrille::quantize<mine>(quadrille::host, x),
        quadrille::quantize<mine>(quadrille::host, w), z);
   std::printf("output SQNR %.1f dB\n", compare(y, z).sqnr_db());
+  // [use end]
 }
