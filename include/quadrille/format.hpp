@@ -231,7 +231,7 @@ class minifloat {
     T const per_step = __builtin_bit_cast(T, twice_bias - detail::bits_of(binade));  // 2^(M-e)
     T const steps = detail::mul(a, per_step);
     i32 const lower = i32(steps);
-    float const fraction = detail::round_to_odd(T(steps - T(lower)));
+    float const fraction = detail::round_to_odd(detail::sub(steps, T(lower)));
     auto const above = detail::bits_of(binade) - detail::bits_of(T(min_normal));
     u32 const code = u32(lower) + u32(above >> (ieee::mantissa_bits - M));
     return code + u32(R::take_upper(fraction, (code & 1) != 0, random));

@@ -46,7 +46,7 @@ struct toward_zero {
 struct away_from_zero {
   static constexpr int random_bits = 0;
   QUADRILLE_LEAF static constexpr bool take_upper(float fraction, bool, u32) {
-    return fraction > 0;
+    return detail::bits_of(fraction) != 0;
   }
 };
 

@@ -71,7 +71,7 @@ struct divide_order {
     return detail::min(detail::mul(detail::div(amax, max), s), detail::float_max);
   }
   QUADRILLE_LEAF static constexpr divide_by map(float scale, outer_scale const& o) {
-    return {detail::max(detail::div(scale, o.encode), detail::as_float(1))};
+    return {detail::max_magnitude(detail::div(scale, o.encode), detail::as_float(1))};
   }
 };
 /// Folded factors: amax * (s / max); x * (s / scale).
@@ -121,7 +121,7 @@ struct amax_rule {
   QUADRILLE_LEAF static constexpr outer_scale outer(float amax) {
     constexpr float top = (Self::bound == 0 ? F::max : Self::bound) * (E::max * Self::headroom);
     float encode = detail::min(detail::div(top, amax), detail::float_max);
-    if (amax == 0 || encode == 0) encode = 1;
+    if (detail::is_zero(amax) || detail::is_zero(encode)) encode = 1;
     return {encode, detail::div(1, encode)};
   }
   template <class Self, class E, class F>

@@ -51,7 +51,7 @@ struct scale_contest {
     float const scale = F::decode(stored);
     auto const to_grid = Rule::order::map(scale, o);
     float const error = block_error<typename Rule::error, E>(b, to_grid, mul(scale, o.decode));
-    bool const better = is_empty || error < least;
+    bool const better = is_empty || bits_of(error) < bits_of(least);  // neither is negative
     is_empty = false;
     best = better ? chosen{stored, to_grid} : best;
     least = better ? error : least;
@@ -148,7 +148,7 @@ struct eden : amax_rule {
   template <class Self, class E, class F>
   QUADRILLE_LEAF static constexpr outer_scale outer(float amax) {
     float decode = detail::div(detail::div(amax, 255.99f), target_max<E>);
-    if (decode == 0) decode = 1;
+    if (detail::is_zero(decode)) decode = 1;
     return {detail::div(1, decode), decode};
   }
   template <class Self, class E, class F>
@@ -170,7 +170,7 @@ struct eden : amax_rule {
       squares = detail::add(squares, detail::mul(g.grid[i], g.grid[i]));
       products = detail::add(products, detail::mul(g.grid[i], E::decode(g.codes[i])));
     }
-    float const factor = products == 0 ? 1 : detail::div(squares, products);
+    float const factor = detail::is_zero(products) ? 1 : detail::div(squares, products);
     for (int block = 0; block < g.blocks; ++block)
       if (stored[block] != F::nan)
         stored[block] = F::template encode<stochastic<24>>(

@@ -61,8 +61,10 @@ inline constexpr float float_max = 0x1.fffffep127f;
 
 QUADRILLE_LEAF constexpr u32 magnitude_bits(float x) { return bits_of(x) & 0x7fffffffu; }
 QUADRILLE_LEAF constexpr float magnitude(float x) { return as_float(magnitude_bits(x)); }
-// From the bits: -ffast-math may delete a comparison with NaN.
+// From the bits: flushing hardware takes a subnormal for zero, and -ffast-math may delete a
+// comparison with NaN.
 QUADRILLE_LEAF constexpr bool is_finite(float x) { return magnitude_bits(x) < infinity_bits; }
+QUADRILLE_LEAF constexpr bool is_zero(float x) { return magnitude_bits(x) == 0; }
 QUADRILLE_LEAF constexpr bool is_nan(float x) { return magnitude_bits(x) > infinity_bits; }
 QUADRILLE_LEAF constexpr float quiet_nan() { return as_float(0x7fc00000u); }
 
@@ -123,6 +125,7 @@ QUADRILLE_LEAF constexpr float div(float a, float b) {
 #undef QUADRILLE_PTX
 #undef QUADRILLE_UNFUSED
 QUADRILLE_LEAF constexpr double mul(double a, double b) { return a * b; }
+QUADRILLE_LEAF constexpr double sub(double a, double b) { return a - b; }
 
 QUADRILLE_LEAF float sqrt(float a) {  // not constexpr: clang has no constant square root
 #if defined(__CUDA_ARCH__)
