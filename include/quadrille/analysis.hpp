@@ -54,7 +54,7 @@ struct quantization_report {
   u64 clipped = 0;               ///< elements beyond the largest value of their block
   u64 underflowed = 0;           ///< nonzero elements that became zero
   std::array<u64, 256> codes{};  ///< how often each code was used
-  /// Blocks by binary exponent of their decoded scale (outer scale included); INT_MIN for scale 0.
+  /// Blocks by binary exponent of their decoded scale (outer scale included); INT_MIN for 0 or NaN.
   std::map<int, u64> scale_exponents;
 
   double clip_rate() const { return sums.count == 0 ? 0 : double(clipped) / double(sums.count); }
@@ -70,6 +70,8 @@ struct quantization_report {
 /// Error measures between two matrices of the same shape: of x by y.
 template <class X, class Y>
 error_sums compare(matrix_ref<X> x, matrix_ref<Y> y) {
+  detail::require_data(x);
+  detail::require_data(y);
   detail::require_equal(y.rows, x.rows, "the number of rows of the second matrix");
   detail::require_equal(y.cols, x.cols, "the number of columns of the second matrix");
   error_sums sums;

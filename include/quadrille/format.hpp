@@ -51,6 +51,7 @@ concept scale_format = requires(float x, typename F::storage s) {
   { F::template encode<nearest_even>(x) } -> detail::same_as<typename F::storage>;
   static_cast<typename F::storage>(F::template encode_finite<nearest_even>(x));
   { F::decode(s) } -> detail::same_as<float>;
+  requires detail::is_nan(F::decode(F::nan));
 };
 
 namespace detail {

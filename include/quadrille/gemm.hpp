@@ -144,13 +144,16 @@ class gemm_task {
 
 template <class A, class B, class T>
 void check_gemm(A const& a, B const& b, matrix_ref<T> d, gemm_options<T> const& options) {
+  a.check();
+  b.check();
   require_equal(b.cols(), a.cols(), "K of gemm's B (its columns)");
   require_equal(d.rows, a.rows(), "the number of rows of gemm's D");
   require_equal(d.cols, b.rows(), "the number of columns of gemm's D (rows of B)");
   require(
-      a.rotation_seed() == b.rotation_seed() || A::rotation::size == 1,
+      a.signs() == b.signs(),
       "gemm operands were rotated with different seeds; along K rotations only cancel if they are "
-      "the same, construct both with one rotation_seed");
+      "the same, pass one rotation_seed to quantize or quantized for both");
+  require_data(d);
   if (options.beta == 0) return;
   require(options.c.data != nullptr, "beta is not 0 but C is missing; set gemm_options::c");
   require_equal(options.c.rows, d.rows, "the number of rows of gemm's C");
@@ -160,7 +163,8 @@ void check_gemm(A const& a, B const& b, matrix_ref<T> d, gemm_options<T> const& 
 
 /// D = alpha A B^T + beta C + bias. A and B are each a quantized matrix (quantized<R> or quantized_ref) or
 /// a plain matrix_ref of float, fp16, bf16 or CUDA's types; D likewise plain. Same bytes for any
-/// thread count. Throws quadrille::error, before anything is written, if the shapes or rotations differ.
+/// thread count. D may be C but must not overlap A or B. Throws quadrille::error, before anything is
+/// written, if shapes or rotations differ or a pointer is missing.
 template <class A, class B, class T>
 void gemm(host_policy where, A const& a, B const& b, matrix_ref<T> d,
           gemm_options<T> const& options = {}) {

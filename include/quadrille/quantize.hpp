@@ -24,6 +24,7 @@ struct host_policy {
 };
 inline constexpr host_policy host{};
 
+/// Settings of one quantization; all have defaults.
 struct quantize_options {
   /// Random bits of stochastic rounding and of MS-EDEN: a pure function of (seed, stream, row, column).
   /// Two quantizations of one tensor that must not share bits take two streams.
@@ -32,11 +33,13 @@ struct quantize_options {
   /// Row of the whole tensor that x's row 0 is, when it is quantized in pieces.
   i64 first_row = 0;
   /// amax for the outer scale, where it is known (delayed, reduced over ranks, calibrated); larger
-  /// elements saturate. With a scale a row, use row_amax: one a row.
+  /// elements saturate. With a scale a row, use row_amax: one a row. A recipe without an outer scale of
+  /// that scope does not read it.
   std::optional<float> amax = std::nullopt;
   float const* row_amax = nullptr;
 };
 
+/// Settings of one dequantization.
 struct dequantize_options {
   /// Stay in the rotated basis in place of rotating back.
   bool rotated = false;
@@ -52,20 +55,12 @@ void check_same_shape(matrix_ref<T> x, quantized_ref<R, u8 const> q) {
   check_extents<R>(q.rows, q.cols);
   require_equal(x.rows, q.rows, "the number of rows of the matrix");
   require_equal(x.cols, q.cols, "the number of columns of the matrix");
-  bool const is_empty = x.rows * x.cols == 0;
-  require(is_empty || x.data != nullptr,
-          "the matrix has no data; pass a pointer to rows x cols elements");
-  require(
-      is_empty || (q.codes != nullptr && q.scales != nullptr),
-      "the quantized matrix has no codes or no scales; pass both pointers, or use quantized<R>");
-  require(
-      is_empty || R::scale::scope == outer_scope::none || q.outer != nullptr,
-      "the quantized matrix has no outer scales; the recipe keeps one for the tensor or each row, "
-      "pass a pointer to them");
+  require_data(x);
+  require_data(q);
 }
 
 inline float checked_amax(float amax) {
-  require(bits_of(amax) <= infinity_bits,
+  require(amax == 0 || bits_of(amax) <= infinity_bits,
           "the given amax is negative or NaN; it is the largest magnitude, pass max |x|");
   return amax;
 }
@@ -128,7 +123,7 @@ std::vector<outer_scale> outer_scales(host_policy where, matrix_ref<T const> x, 
           options.amax ? checked_amax(*options.amax) : rotated_amax<R>(where, x, q.rotation_seed);
     outer.push_back(R::scale::template outer<element>(amax));
   }
-  if (q.outer != nullptr)
+  if (R::scale::scope != outer_scope::none && q.outer != nullptr)
     for (std::size_t i = 0; i < outer.size(); ++i) q.outer[i] = outer[i].decode;
   return outer;
 }
@@ -203,13 +198,16 @@ class quantize_task {
 /// scale is made from. Reduce it over ranks and pass it as quantize_options::amax.
 template <class R, class T>
 float amax(host_policy where, matrix_ref<T> x, u64 rotation_seed = 0) {
+  detail::check_extents<detail::checked_recipe<R>>(x.rows, x.cols);
+  detail::require_data(x);
   return detail::rotated_amax<detail::checked_recipe<R>, std::remove_const_t<T>>(where, x,
                                                                                  rotation_seed);
 }
 
 /// Quantizes x (rows x cols, any strides; float, fp16, bf16 or CUDA's types) into q.
-/// A block that holds a NaN or an infinity gets the scale format's NaN and codes 0; its neighbours and
-/// the tensor's amax do not notice. Same bytes for any thread count.
+/// A block that holds a NaN or an infinity gets the scale format's NaN and codes 0; under a rotation,
+/// every block of its rotation group. Other groups and the tensor's amax do not notice. Same bytes for
+/// any thread count.
 /// Throws quadrille::error, before anything is written, if the shapes differ or a pointer is missing.
 template <class R, class T>
 void quantize(host_policy where, matrix_ref<T> x, quantized_ref<R> q,

@@ -12,12 +12,33 @@
 namespace quadrille {
 
 namespace detail {
+template <class T>
+void require_data(matrix_ref<T> x) {
+  require(x.data != nullptr || x.rows == 0 || x.cols == 0,
+          "the matrix has no data; pass a pointer to rows x cols elements");
+}
+template <class R, class Byte>
+void require_data(quantized_ref<R, Byte> q) {
+  require(q.rows == 0 || q.cols == 0 || (q.codes != nullptr && q.scales != nullptr),
+          "the quantized matrix has no codes or no scales; pass both pointers, or use quantized<R>");
+  require(
+      q.rows == 0 || R::scale::scope == outer_scope::none || q.outer != nullptr,
+      "the quantized matrix has no outer scales; the recipe keeps one for the tensor or each row, "
+      "pass a pointer to them");
+}
+
+inline void check_size(i64 rows, i64 cols) {
+  require(rows >= 0 && cols >= 0,
+          "a matrix has a negative extent; rows and columns are at least 0");
+  require(rows == 0 || cols <= (i64(1) << 60) / rows,
+          "a matrix is too large; rows x cols is at most 2^60");
+}
+
 // Rotations and corrections act on whole groups of columns; a partial block is fine.
 template <class R>
 void check_extents(i64 rows, i64 cols) {
   constexpr i64 group = max(R::rotation::size, correction_group<typename R::scale>);
-  require(rows >= 0 && cols >= 0,
-          "a matrix has a negative extent; rows and columns are at least 0");
+  check_size(rows, cols);
   require(
       cols % group == 0,
       "the columns do not fill whole rotation groups; a rotation acts on whole groups, make cols "

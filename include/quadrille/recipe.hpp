@@ -42,6 +42,9 @@ template <int Bits, int BlockCols>
 inline constexpr bool fills_bytes = Bits > 4 || BlockCols % 2 == 0;
 
 template <int Rows, int Cols>
+inline constexpr bool fits_a_tile = Rows <= 16384 / Cols;
+
+template <int Rows, int Cols>
 inline constexpr bool has_elements = Rows >= 1 && Cols >= 1;
 
 template <outer_scope Scope, int BlockRows>
@@ -59,6 +62,11 @@ QUADRILLE_HD consteval bool members_fit() {
         has_elements<block::rows, block::cols>,
         "quadrille: the block is empty; block::rows and block::cols are at least 1, write "
         "shape<1, 16>");
+  } else if constexpr (!fits_a_tile<block::rows, block::cols>) {
+    static_assert(fits_a_tile<block::rows, block::cols>,
+                  "quadrille: the block is too large; a block has at most 16384 elements, write a "
+                  "smaller shape "
+                  "or let an outer scale serve the tensor");
   } else if constexpr (!fills_bytes<R::element::bits, block::cols>) {
     static_assert(
         fills_bytes<R::element::bits, block::cols>,

@@ -18,6 +18,11 @@ struct sign_vector {
   QUADRILLE_LEAF constexpr float flip(float x, int i) const {
     return detail::as_float(detail::bits_of(x) ^ (word[i >> 5] >> (i & 31)) << 31);
   }
+  QUADRILLE_LEAF constexpr bool operator==(sign_vector const& other) const {
+    bool equal = true;
+    for (int i = 0; i < 4; ++i) equal &= word[i] == other.word[i];
+    return equal;
+  }
 };
 
 /// An orthogonal map of `size` consecutive elements of a row, in place, in FP32.
@@ -98,7 +103,8 @@ QUADRILLE_HD consteval int checked_hadamard_size() {
 }  // namespace detail
 
 /// y = x diag(signs) H / sqrt(N) on each N consecutive elements of a row, N = 2 .. 128 a power of two.
-/// The signs act first: after H they would only flip finished coordinates. FP32 intermediates.
+/// The signs act first: after H they would only flip finished coordinates. FP32 intermediates: where
+/// |x| exceeds FLT_MAX / N the sums may overflow, and the group is poisoned.
 template <int N, class Signs = published_signs>
 struct random_hadamard {
   static constexpr int size = detail::checked_hadamard_size<N>();

@@ -15,8 +15,9 @@
 QUADRILLE_EXACT_BEGIN
 namespace quadrille {
 
-/// What a rule sees of a block: its largest finite magnitude and, if the rule reads values, the n
-/// elements (row by row, after rotation; edge blocks completed with zeros).
+/// What a rule sees of a block: its largest magnitude and, if the rule reads values, the n elements (row by
+/// row, after rotation; edge blocks completed with zeros). If one is not finite, neither is amax, and
+/// what the rule answers is discarded.
 struct block_values {
   float const* x;
   int n;
@@ -102,7 +103,8 @@ QUADRILLE_LEAF constexpr Code nonzero(Code code) {
 }
 }  // namespace detail
 
-/// The block's amax lands on the largest element: NVFP4's rule (arXiv 2509.25149).
+/// The block's amax lands on the largest element: NVFP4's rule (arXiv 2509.25149). Rules derived from it
+/// read the parameters that their text names.
 struct amax_rule {
   using order = te_order;
   /// amax of the whole tensor maps to this block scale; 0 means the scale format's largest value.
@@ -187,11 +189,24 @@ struct power_of_two_rule {
     return {Self::headroom, detail::div(1, Self::headroom)};
   }
   template <class Self, class E, class F>
+  QUADRILLE_LEAF static constexpr outer_scale outer(float) {
+    return checked<F>();
+  }
+  template <class Self, class E, class F>
   QUADRILLE_LEAF static constexpr auto choose(block_values const& b, outer_scale const&) {
+    checked<F>();
     return power<Self>(Self::template byte<E>(b.amax));
   }
 
  protected:
+  template <class F>
+  QUADRILLE_LEAF static constexpr outer_scale checked() {
+    static_assert(
+        detail::is_same_v<F, ue8m0>,
+        "quadrille: a power-of-two rule is paired with another scale format than ue8m0; it chooses "
+        "exponents, write one_level<ue8m0, rule>, or an amax rule such as amax_rule");
+    return {};
+  }
   template <class Self>
   QUADRILLE_LEAF static constexpr auto power(u32 byte) {
     float const inverse = detail::as_float(detail::inverse_bits(byte));
@@ -243,6 +258,7 @@ struct quest : power_of_two_rule {
 
   template <class Self, class E, class F>
   QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const&) {
+    checked<F>();
     float sum = 0;
     float squares = 0;
     float const unit = b.amax > 0x1p40f ? 0x1p-80f : 1.f;  // squares must not overflow

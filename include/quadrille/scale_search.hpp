@@ -80,7 +80,7 @@ struct four_over_six : amax_rule {
 };
 
 /// Tries the scale codes from `Below` under to `Above` over the amax rule's and keeps the one with the
-/// least squared error; the smallest if equal. Works for any scale format whose codes are ordered.
+/// least squared error; the smallest if equal. For byte formats.
 template <int Below = 4, int Above = 4>
 struct error_search : amax_rule {
   using error = squared_error;

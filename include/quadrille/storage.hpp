@@ -62,6 +62,7 @@ QUADRILLE_LEAF constexpr u32 load_code(u8 const* row, i64 col) {
 /// quantized_ref<R> may write, quantized_ref<R, u8 const> only reads.
 template <recipe R, class Byte = u8>
 struct quantized_ref {
+  static_assert(check_recipe<R>());
   static constexpr bool is_const = detail::is_same_v<Byte, u8 const>;
   using stored =
       detail::select_t<is_const, typename R::scale::stored const, typename R::scale::stored>;

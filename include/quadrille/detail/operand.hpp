@@ -5,6 +5,8 @@
 /// One face for both kinds of GEMM operand. Host only.
 ///   load<step>(row, k, n, values, scales)   element values of columns [k, k + n) and one scale for each
 ///                                           `step` of them
+///   check()                                 throws if extents or pointers are wrong
+///   signs()                                 of its rotation
 ///   row_factor(row)                         what multiplies the whole row afterwards
 
 #include <quadrille/quantized.hpp>
@@ -38,7 +40,11 @@ class quantized_operand {
   explicit quantized_operand(quantized_ref<R, u8 const> q) : q_(q) {}
   i64 rows() const { return q_.rows; }
   i64 cols() const { return q_.cols; }
-  u64 rotation_seed() const { return q_.rotation_seed; }
+  void check() const {
+    check_extents<R>(q_.rows, q_.cols);
+    require_data(q_);
+  }
+  sign_vector signs() const { return rotation::signs(q_.rotation_seed); }
   float row_factor(i64 row) const { return q_.outer_decode(row); }
 
   template <int Step>
@@ -77,7 +83,11 @@ class plain_operand {
   explicit plain_operand(matrix_ref<T const> x) : x_(x) {}
   i64 rows() const { return x_.rows; }
   i64 cols() const { return x_.cols; }
-  u64 rotation_seed() const { return 0; }
+  void check() const {
+    check_size(x_.rows, x_.cols);
+    require_data(x_);
+  }
+  sign_vector signs() const { return {}; }
   float row_factor(i64) const { return 1; }
 
   template <int Step>
