@@ -20,7 +20,7 @@ for bench in build/bench/bench/*_bench build/bench/bench/*_bench_v3 build/bench/
   name=$(basename "$bench")
   case $name in *_cuda*) continue ;; esac
   echo "== $name"
-  "$bench" --benchmark_repetitions=9 --benchmark_min_time=0.1 \
+  "$bench" --benchmark_repetitions=7 --benchmark_min_time=0.05 \
     --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true \
     --benchmark_out_format=json --benchmark_out="$results/$name.json"
 done
