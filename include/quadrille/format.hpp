@@ -66,6 +66,8 @@ QUADRILLE_LEAF constexpr float round_to_odd(float fraction) { return fraction; }
 // The parts of the two IEEE types that a cast starts from.
 template <class T>
 struct ieee;
+template <class T>
+inline constexpr bool is_ieee = is_same_v<T, float> || is_same_v<T, double>;
 template <>
 struct ieee<float> {
   using integer = u32;
@@ -156,21 +158,15 @@ class minifloat {
   static constexpr float min_subnormal = detail::exp2i(min_exponent - M);
   static constexpr float epsilon = detail::exp2i(-M);
 
-  /// The code of x by one rounding from float or double. Unsigned formats take the magnitude.
+  /// The code of x by one rounding, from float, double, fp16, bf16 or another type that converts to float
+  /// exactly. Unsigned formats take the magnitude.
   template <rounding_mode R = nearest_even, overflow O = overflow::saturate, class T>
   QUADRILLE_LEAF static constexpr u8 encode(T x, u32 random = 0) {
-    using ieee = detail::ieee<T>;
-    auto const raw = detail::bits_of(x);
-    auto const magnitude = raw & ~ieee::sign;
-    u32 const sign = Signed ? u32((raw & ieee::sign) != 0) << (E + M) : 0;
-    if (magnitude > ieee::infinity) return has_nan ? nan : u8(max_code);
-    T const a = __builtin_bit_cast(T, detail::max(magnitude, ieee::smallest_normal));
-    u32 const code = round<R, O>(magnitude == 0 ? T(0) : a, random);
-    if constexpr (O == overflow::special && has_nan)
-      if (code > max_code) return u8(sign | (has_infinity ? infinity : nan));
-    return u8(sign | code);
+    if constexpr (!detail::is_ieee<T>)
+      return encode<R, O>(static_cast<float>(x), random);
+    else
+      return encode_ieee<R, O>(x, random);
   }
-
   /// encode for x not NaN, saturating, without branches.
   template <rounding_mode R = nearest_even>
   QUADRILLE_LEAF static constexpr u32 encode_finite(float x, u32 random = 0) {
@@ -179,8 +175,8 @@ class minifloat {
   }
 
   minifloat() = default;
-  QUADRILLE_LEAF constexpr explicit minifloat(float x) : code_(encode(x)) {}
-  QUADRILLE_LEAF constexpr explicit minifloat(double x) : code_(encode(x)) {}
+  template <class T>
+  QUADRILLE_LEAF constexpr explicit minifloat(T x) : code_(encode(x)) {}
   QUADRILLE_LEAF static constexpr minifloat from_code(u8 code) {
     minifloat result;
     result.code_ = code;
@@ -196,6 +192,20 @@ class minifloat {
   QUADRILLE_LEAF static constexpr float special(u32 magnitude) {
     return detail::as_float(has_infinity && magnitude == infinity ? detail::infinity_bits
                                                                   : 0x7fc00000u);
+  }
+
+  template <class R, overflow O, class T>
+  QUADRILLE_LEAF static constexpr u8 encode_ieee(T x, u32 random) {
+    using ieee = detail::ieee<T>;
+    auto const raw = detail::bits_of(x);
+    auto const magnitude = raw & ~ieee::sign;
+    u32 const sign = Signed ? u32((raw & ieee::sign) != 0) << (E + M) : 0;
+    if (magnitude > ieee::infinity) return has_nan ? nan : u8(max_code);
+    T const a = __builtin_bit_cast(T, detail::max(magnitude, ieee::smallest_normal));
+    u32 const code = round<R, O>(magnitude == 0 ? T(0) : a, random);
+    if constexpr (O == overflow::special && has_nan)
+      if (code > max_code) return u8(sign | (has_infinity ? infinity : nan));
+    return u8(sign | code);
   }
 
   // Magnitude code of a >= 0. With overflow::special it may exceed max_code.
@@ -266,9 +276,10 @@ class twos_complement {
   }
   template <rounding_mode R = nearest_even, class T>
   QUADRILLE_LEAF static constexpr u8 encode(T x, u32 random = 0) {
-    using ieee = detail::ieee<T>;
-    bool const is_nan = (detail::bits_of(x) & ~ieee::sign) > ieee::infinity;
-    return u8(is_nan ? u32(high) : round<R>(x, random));
+    if constexpr (!detail::is_ieee<T>)
+      return encode<R>(static_cast<float>(x), random);
+    else
+      return encode_ieee<R>(x, random);
   }
   template <rounding_mode R = nearest_even>
   QUADRILLE_LEAF static constexpr u32 encode_finite(float x, u32 random = 0) {
@@ -276,8 +287,8 @@ class twos_complement {
   }
 
   twos_complement() = default;
-  QUADRILLE_LEAF constexpr explicit twos_complement(float x) : code_(encode(x)) {}
-  QUADRILLE_LEAF constexpr explicit twos_complement(double x) : code_(encode(x)) {}
+  template <class T>
+  QUADRILLE_LEAF constexpr explicit twos_complement(T x) : code_(encode(x)) {}
   QUADRILLE_LEAF static constexpr twos_complement from_code(u8 code) {
     twos_complement result;
     result.code_ = code;
@@ -287,6 +298,12 @@ class twos_complement {
   QUADRILLE_LEAF constexpr explicit operator float() const { return decode(code_); }
 
  private:
+  template <class R, class T>
+  QUADRILLE_LEAF static constexpr u8 encode_ieee(T x, u32 random) {
+    using ieee = detail::ieee<T>;
+    bool const is_nan = (detail::bits_of(x) & ~ieee::sign) > ieee::infinity;
+    return u8(is_nan ? u32(high) : round<R>(x, random));
+  }
   template <class R, class T>
   QUADRILLE_LEAF static constexpr u32 round(T x, u32 random) {
     using ieee = detail::ieee<T>;
@@ -329,6 +346,11 @@ class ue8m0 {
     u32 const field = raw >> 23;
     u32 const mantissa = field == 0 ? (raw - 0x00400000u) << 1 : raw & 0x7fffffu;
     return between<R, O>(i32(field), float(i32(mantissa)) * 0x1p-23f, random);
+  }
+  template <rounding_mode R = nearest_even, overflow O = overflow::saturate, class T>
+    requires(!detail::is_ieee<T>)
+  QUADRILLE_LEAF static constexpr u8 encode(T x, u32 random = 0) {
+    return encode<R, O>(static_cast<float>(x), random);
   }
   /// One rounding from double.
   template <rounding_mode R = nearest_even, overflow O = overflow::saturate>
