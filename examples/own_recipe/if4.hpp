@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 // Between these two, -ffast-math changes no byte.
 QUADRILLE_EXACT_BEGIN
@@ -54,8 +55,10 @@ struct if4_scale : quadrille::two_level<quadrille::e4m3> {
   static auto choose(quadrille::block_values const& block, quadrille::outer_scale const& outer) {
     auto const stock = nvfp4_scale::choose<Element>(block, outer);
     quadrille::chosen_scale const floats{stock.stored, grid_map{stock.to_grid.factor, false}};
-    quadrille::chosen_scale const integers{stock.stored | integer_bit,
-                                           grid_map{stock.to_grid.factor * (7.f / 6), true}};
+    // A finite factor: 0 x infinity would be a NaN.
+    float const factor =
+        std::min(stock.to_grid.factor * (7.f / 6), std::numeric_limits<float>::max());
+    quadrille::chosen_scale const integers{stock.stored | integer_bit, grid_map{factor, true}};
     bool const is_better =
         error<Element>(block, outer, integers) < error<Element>(block, outer, floats);
     return is_better ? integers : floats;

@@ -143,6 +143,8 @@ class minifloat {
 
   /// The value of a code.
   QUADRILLE_LEAF static constexpr float decode(u32 code) {
+    if constexpr (is_hardware_e4m3)
+      if (!__builtin_is_constant_evaluated()) return detail::from_e4m3(code);
     u32 const magnitude = code & magnitude_mask;
     u32 const field = detail::max(magnitude >> M, 1u);
     u32 const steps = magnitude - ((field - 1) << M);
@@ -170,8 +172,20 @@ class minifloat {
   /// encode for x not NaN, saturating, without branches.
   template <rounding_mode R = nearest_even>
   QUADRILLE_LEAF static constexpr u32 encode_finite(float x, u32 random = 0) {
+    if constexpr (is_hardware_e4m3 && detail::is_same_v<R, nearest_even>)
+      if (!__builtin_is_constant_evaluated()) return detail::to_e4m3(x);
     u32 const code = round<R, overflow::saturate>(detail::magnitude(x), random);
     return Signed ? code | (detail::bits_of(x) >> 31) << (E + M) : code;
+  }
+
+  /// decode(encode_finite(x)) for x >= 0, without passing through a code.
+  QUADRILLE_LEAF static constexpr float round_magnitude(float x) requires(M >= 1) {
+    float const a = detail::min_magnitude(x, max);
+    float const exponent = detail::as_float(detail::bits_of(a) & detail::infinity_bits);
+    float const binade = detail::max_magnitude(exponent, min_normal);
+    float const sum =
+        a + binade * detail::exp2i(23 - M);  // has steps of one code; products are exact
+    return sum - binade * detail::exp2i(23 - M);
   }
 
   minifloat() = default;
@@ -187,6 +201,8 @@ class minifloat {
 
  private:
   static constexpr u32 magnitude_mask = (1u << (E + M)) - 1;
+  static constexpr bool is_hardware_e4m3 =
+      detail::has_e4m3_conversion && E == 4 && M == 3 && S == specials::nan && Signed && Bias == 7;
 
   QUADRILLE_LEAF static constexpr u32 sign_of(u32 code) { return Signed ? code >> (E + M) & 1 : 0; }
   QUADRILLE_LEAF static constexpr float special(u32 magnitude) {

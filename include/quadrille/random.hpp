@@ -21,8 +21,8 @@ QUADRILLE_LEAF constexpr philox_block philox_rounds(u32 c0, u32 c1, u32 c2, u32 
   if constexpr (Rounds == 0) {
     return {{c0, c1, c2, c3}};
   } else {
-    u64 const p0 = u64(0xD2511F53u) * c0;
-    u64 const p1 = u64(0xCD9E8D57u) * c2;
+    u64 const p0 = wide_product(0xD2511F53u, c0);
+    u64 const p1 = wide_product(0xCD9E8D57u, c2);
     return philox_rounds<Rounds - 1>(u32(p1 >> 32) ^ c1 ^ k0, u32(p1), u32(p0 >> 32) ^ c3 ^ k1,
                                      u32(p0), k0 + 0x9E3779B9u, k1 + 0xBB67AE85u);
   }

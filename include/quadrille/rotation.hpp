@@ -51,18 +51,23 @@ QUADRILLE_LEAF constexpr float inverse_sqrt_exp2(int log2) {
 }
 QUADRILLE_LEAF constexpr int log2_of(int n) { return n <= 1 ? 0 : 1 + log2_of(n / 2); }
 
-// x H / sqrt(N), H Sylvester's Hadamard matrix, as log2(N) butterfly stages of stride 1, 2, 4, ...
+// x H, H Sylvester's Hadamard matrix, as log2(N) butterfly stages of stride 1, 2, 4, ...
 // This order of additions is part of the numeric contract.
+template <int N, int Stride = 1>
+QUADRILLE_HD constexpr void hadamard_stages(float* x) {
+  for (int base = 0; base < N; base += 2 * Stride)
+    for (int i = base; i < base + Stride; ++i) {
+      float const a = x[i];
+      float const b = x[i + Stride];
+      x[i] = add(a, b);
+      x[i + Stride] = sub(a, b);
+    }
+  if constexpr (2 * Stride < N) hadamard_stages<N, 2 * Stride>(x);
+}
+// x H / sqrt(N).
 template <int N>
 QUADRILLE_HD constexpr void hadamard_transform(float* x) {
-  for (int stride = 1; stride < N; stride *= 2)
-    for (int base = 0; base < N; base += 2 * stride)
-      for (int i = base; i < base + stride; ++i) {
-        float const a = x[i];
-        float const b = x[i + stride];
-        x[i] = add(a, b);
-        x[i + stride] = sub(a, b);
-      }
+  hadamard_stages<N>(x);
   constexpr float norm = inverse_sqrt_exp2(log2_of(N));
   for (int i = 0; i < N; ++i) x[i] = mul(x[i], norm);
 }
@@ -72,6 +77,7 @@ QUADRILLE_HD constexpr void hadamard_transform(float* x) {
 /// The vector published with the NVFP4 pretraining recipe (arXiv 2509.25149; Transformer Engine),
 /// + + + - + - - - - - - + - + - -, repeated every 16 coordinates.
 struct published_signs {
+  static constexpr bool is_seeded = false;
   QUADRILLE_HD static constexpr sign_vector draw(u64) {
     constexpr u32 twice = 0xD7E8D7E8u;
     return {{twice, twice, twice, twice}};
@@ -79,6 +85,7 @@ struct published_signs {
 };
 /// No signs: the plain Hadamard matrix.
 struct no_signs {
+  static constexpr bool is_seeded = false;
   QUADRILLE_HD static constexpr sign_vector draw(u64) { return {}; }
 };
 /// Drawn from the rotation seed of the call, the same vector for every block. Both operands of a GEMM

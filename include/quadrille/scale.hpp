@@ -25,7 +25,8 @@ enum class outer_scope { none, tensor, row };
 ///   reads_values               false if choose() needs no more of a block than its amax
 ///   poison                     the stored scale of a block that holds a NaN or an infinity
 ///   outer<Element>(amax)       the outer scale for elements of at most amax
-///   choose<Element>(block, o)  the block's scale: .stored, and .to_grid(x, i) for element i
+///   choose<Element>(block, o)  the block's scale: .stored, and .to_grid(x, i) for element i, which is no
+///                              NaN for finite x
 ///   decoder(stored, decode)    map (grid value, i) -> element, `decode` being the outer scale's. If it
 ///                              is a linear_decoder, the GEMM scales sums of whole blocks
 /// and, if it changes scales after the elements are rounded (MS-EDEN), correction_group and

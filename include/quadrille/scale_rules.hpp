@@ -57,13 +57,21 @@ chosen_scale(Stored, Map) -> chosen_scale<Stored, Map>;
 //   map(scale, o)         elements to the grid, for the rounded scale
 // A scale that rounded to zero saturates its elements and decodes to zero.
 
+/// What a block's amax is to land on, with its reciprocal: as a constant it saves a division a block.
+struct grid_top {
+  float value;
+  float inverse;
+  QUADRILLE_LEAF constexpr grid_top(float top) : value(top), inverse(detail::div(1, top)) {}
+  QUADRILLE_LEAF constexpr operator float() const { return value; }
+};
+
 /// Transformer Engine's: amax * (s * (1/max)); x * (1 / (scale * (1/s))).
 struct te_order {
-  QUADRILLE_LEAF static constexpr float target(float amax, float s, float max) {
-    return detail::min(detail::mul(amax, detail::mul(s, detail::div(1, max))), detail::float_max);
+  QUADRILLE_LEAF static constexpr float target(float amax, float s, grid_top max) {
+    return detail::min(detail::mul(amax, detail::mul(s, max.inverse)), detail::float_max);
   }
   QUADRILLE_LEAF static constexpr multiply_by map(float scale, outer_scale const& o) {
-    return {detail::min(detail::div(1, detail::mul(scale, o.decode)), detail::float_max)};
+    return {detail::min(detail::reciprocal(detail::mul(scale, o.decode)), detail::float_max)};
   }
 };
 /// Divisions as written on paper: (amax / max) * s; x / (scale / s).
@@ -128,7 +136,8 @@ struct amax_rule {
   }
   template <class Self, class E, class F>
   QUADRILLE_LEAF static constexpr auto choose(block_values const& b, outer_scale const& o) {
-    float const target = Self::order::target(b.amax, o.encode, E::max * Self::headroom);
+    constexpr grid_top top = E::max * Self::headroom;
+    float const target = Self::order::target(b.amax, o.encode, top);
     auto const stored = detail::nonzero<F, Self::zero>(F::encode_finite(target));
     return chosen_scale{stored, Self::order::map(F::decode(stored), o)};
   }
@@ -241,7 +250,8 @@ struct ocp_ceil : power_of_two_rule {
 struct round_up : power_of_two_rule {
   template <class E>
   QUADRILLE_LEAF static constexpr u32 byte(float amax) {
-    float const ratio = detail::mul(amax, detail::div(1, E::max));
+    constexpr float inverse = detail::div(1, E::max);
+    float const ratio = detail::mul(amax, inverse);
     return detail::clamp_exponent(i32(detail::exponent_above(detail::bits_of(ratio))));
   }
 };

@@ -12,7 +12,8 @@
 QUADRILLE_EXACT_BEGIN
 namespace quadrille {
 
-/// Error of one element, for rules that compare candidates.
+/// Error of one element, for rules that compare candidates: of(|decoded| - |x|), or of(decoded - x) for
+/// formats and maps that are not symmetric.
 struct squared_error {
   QUADRILLE_LEAF static constexpr float of(float difference) {
     return detail::mul(difference, difference);
@@ -25,13 +26,26 @@ struct absolute_error {
 };
 
 namespace detail {
+template <class E>
+concept rounds_magnitudes = requires(float x) {
+  E::round_magnitude(x);
+};
+
 // Sum of errors of a block under one scale, in FP32, element after element.
 template <class Error, class E, class Map>
 QUADRILLE_HD constexpr float block_error(block_values const& b, Map to_grid, float decode) {
   float sum = 0;
-  for (int i = 0; i < b.n; ++i) {
-    float const value = E::decode(E::encode_finite(to_grid(b.x[i], i)));
-    sum = add(sum, Error::of(sub(mul(value, decode), b.x[i])));
+  if constexpr (rounds_magnitudes<E> &&
+                (is_same_v<Map, multiply_by> || is_same_v<Map, divide_by>)) {
+    for (int i = 0; i < b.n; ++i) {
+      float const a = magnitude(b.x[i]);
+      sum = add(sum, Error::of(sub(mul(E::round_magnitude(to_grid(a, i)), decode), a)));
+    }
+  } else {
+    for (int i = 0; i < b.n; ++i) {
+      float const value = E::decode(E::encode_finite(to_grid(b.x[i], i)));
+      sum = add(sum, Error::of(sub(mul(value, decode), b.x[i])));
+    }
   }
   return sum;
 }
@@ -88,8 +102,8 @@ struct error_search : amax_rule {
 
   template <class Self, class E, class F>
   QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const& o) {
-    int const base =
-        int(F::encode_finite(Self::order::target(b.amax, o.encode, E::max * Self::headroom)));
+    constexpr grid_top land_on = E::max * Self::headroom;
+    int const base = int(F::encode_finite(Self::order::target(b.amax, o.encode, land_on)));
     constexpr int top = int(F::encode_finite(F::max));
     detail::scale_contest<Self, E, F> contest{b, o};
     contest.best = {u32(base), Self::order::map(F::decode(u32(base)), o)};
@@ -111,7 +125,8 @@ struct fp8_exact : amax_rule {
   template <class Self, class E, class F>
   QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const& o) {
     constexpr float ratios[6] = {0.75f, 1, 1.25f, 1.5f, 2, 2.5f};
-    float const target = Self::order::target(b.amax, o.encode, E::max);
+    constexpr grid_top land_on = E::max;
+    float const target = Self::order::target(b.amax, o.encode, land_on);
     float const binade = detail::as_float(detail::bits_of(target) & detail::infinity_bits);
     detail::scale_contest<Self, E, F> contest{b, o};
     // Where no candidate is in range: zero below, the largest one above.

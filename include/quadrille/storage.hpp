@@ -6,6 +6,7 @@
 
 #include <quadrille/detail/std.hpp>
 #include <quadrille/recipe.hpp>
+#include <quadrille/scale_layout.hpp>
 
 namespace quadrille {
 
@@ -56,11 +57,12 @@ QUADRILLE_LEAF constexpr u32 load_code(u8 const* row, i64 col) {
 
 /// A quantized matrix as pointers: what kernels take. Trivially copyable.
 ///   codes    rows x row_bytes<element>(cols) bytes
-///   scales   rows x scale_cols(), row-major; a block of several rows repeats its scale in each
+///   scales   rows x scale_cols(), row-major unless Layout says otherwise; a block of several rows
+///            repeats its scale in each
 ///   outer    decode factors: one, or one a row, or none (null), by R::scale::scope
 ///   rotation_seed   what seeded signs were drawn from
 /// quantized_ref<R> may write, quantized_ref<R, u8 const> only reads.
-template <recipe R, class Byte = u8>
+template <recipe R, class Byte = u8, class Layout = row_major_scales>
 struct quantized_ref {
   static_assert(check_recipe<R>());
   static constexpr bool is_const = detail::is_same_v<Byte, u8 const>;
@@ -87,11 +89,17 @@ struct quantized_ref {
         rotation_seed(seed) {}
   template <class Other>
     requires(is_const&& detail::is_same_v<Other, u8>)
-  QUADRILLE_HD constexpr quantized_ref(quantized_ref<R, Other> const& q)
+  QUADRILLE_HD constexpr quantized_ref(quantized_ref<R, Other, Layout> const& q)
       : quantized_ref(q.codes, q.scales, q.outer, q.rows, q.cols, q.rotation_seed) {}
 
   QUADRILLE_HD constexpr i64 scale_cols() const {
     return detail::ceil_div(cols, i64(R::block::cols));
+  }
+  /// Number of stored scales, padding included.
+  QUADRILLE_HD constexpr i64 scale_count() const { return Layout::size(rows, scale_cols()); }
+  /// Scale of the block that holds (row, block * block::cols).
+  QUADRILLE_HD constexpr stored& scale(i64 row, i64 block) const {
+    return scales[Layout::offset(row, block, scale_cols())];
   }
   /// Decode factor of row r beyond its block scales.
   QUADRILLE_HD constexpr float outer_decode(i64 r) const {

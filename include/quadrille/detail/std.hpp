@@ -51,6 +51,19 @@ QUADRILLE_LEAF constexpr T ceil_div(T a, T b) {
   return (a + b - 1) / b;
 }
 
+/// The 64-bit product of two 32-bit numbers. (Written as a product of two 64-bit numbers, nvcc adds what
+/// their upper halves would give.)
+QUADRILLE_LEAF constexpr u64 wide_product(u32 a, u32 b) {
+#if defined(__CUDA_ARCH__)
+  if (!__builtin_is_constant_evaluated()) {
+    u64 r;
+    asm("mul.wide.u32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b));
+    return r;
+  }
+#endif
+  return u64(a) * b;
+}
+
 QUADRILLE_LEAF constexpr u32 bits_of(float x) { return __builtin_bit_cast(u32, x); }
 QUADRILLE_LEAF constexpr u64 bits_of(double x) { return __builtin_bit_cast(u64, x); }
 QUADRILLE_LEAF constexpr float as_float(u32 bits) { return __builtin_bit_cast(float, bits); }
@@ -60,7 +73,17 @@ inline constexpr u32 infinity_bits = 0x7f800000u;
 inline constexpr float float_max = 0x1.fffffep127f;
 
 QUADRILLE_LEAF constexpr u32 magnitude_bits(float x) { return bits_of(x) & 0x7fffffffu; }
-QUADRILLE_LEAF constexpr float magnitude(float x) { return as_float(magnitude_bits(x)); }
+QUADRILLE_LEAF constexpr float magnitude(float x) {
+#if defined( \
+    __CUDA_ARCH__)  // an operand modifier of the next instruction, where masking bits is an instruction
+  if (!__builtin_is_constant_evaluated()) {
+    float r;
+    asm("abs.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+  }
+#endif
+  return as_float(magnitude_bits(x));
+}
 // From the bits: flushing hardware takes a subnormal for zero, and -ffast-math may delete a
 // comparison with NaN.
 QUADRILLE_LEAF constexpr bool is_finite(float x) { return magnitude_bits(x) < infinity_bits; }
@@ -122,6 +145,11 @@ QUADRILLE_LEAF constexpr float div(float a, float b) {
   QUADRILLE_PTX("div.rn.f32 %0, %1, %2;", "f"(a), "f"(b))
   return a / b;
 }
+/// 1 / a.
+QUADRILLE_LEAF constexpr float reciprocal(float a) {
+  QUADRILLE_PTX("rcp.rn.f32 %0, %1;", "f"(a))
+  return 1 / a;
+}
 #undef QUADRILLE_PTX
 #undef QUADRILLE_UNFUSED
 QUADRILLE_LEAF constexpr double mul(double a, double b) { return a * b; }
@@ -136,6 +164,30 @@ QUADRILLE_LEAF float sqrt(float a) {  // not constexpr: clang has no constant sq
   return __builtin_sqrtf(a);
 #endif
 }
+
+// E4M3 in hardware (PTX ISA 8.1, sm_89 and newer): to nearest even, saturating, x not NaN; and back.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+inline constexpr bool has_e4m3_conversion = true;
+QUADRILLE_LEAF u32 to_e4m3(float x) {
+  u16 r;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(r) : "f"(0.f), "f"(x));
+  return r;
+}
+QUADRILLE_LEAF float from_e4m3(u32 code) {
+  float r;
+  asm("{ .reg .b32 pair; .reg .b16 low, high;\n"
+      "cvt.rn.f16x2.e4m3x2 pair, %1;\n"
+      "mov.b32 {low, high}, pair;\n"
+      "cvt.f32.f16 %0, low; }"
+      : "=f"(r)
+      : "h"(u16(code)));  // the high byte is zero
+  return r;
+}
+#else
+inline constexpr bool has_e4m3_conversion = false;
+QUADRILLE_LEAF u32 to_e4m3(float) { return 0; }
+QUADRILLE_LEAF float from_e4m3(u32) { return 0; }
+#endif
 
 QUADRILLE_EXACT_END
 
