@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// What device code may use, with nvcc or NVRTC: formats, policies, recipes, views and the block codec.
+/// The whole library, for nvcc: the host part and quantization on the GPU.
 
-#include <quadrille/codec.hpp>
-#include <quadrille/recipes.hpp>
-#include <quadrille/scale_layout.hpp>
-#include <quadrille/storage.hpp>
+#include <quadrille/cuda/device_quantized.cuh>
+#include <quadrille/cuda/quantize.cuh>
+#include <quadrille/device.cuh>
+#include <quadrille/quadrille.hpp>

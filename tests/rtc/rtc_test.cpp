@@ -16,7 +16,7 @@ constexpr char const* headers[] = {
     "detail/config.hpp", "detail/std.hpp",   "random.hpp",   "rounding.hpp",
     "format.hpp",        "block.hpp",        "rotation.hpp", "scale_rules.hpp",
     "scale_search.hpp",  "scale.hpp",        "recipe.hpp",   "recipes.hpp",
-    "storage.hpp",       "scale_layout.hpp", "codec.hpp",    "quadrille.cuh",
+    "storage.hpp",       "scale_layout.hpp", "codec.hpp",    "device.cuh",
 };
 
 constexpr char const* architectures[] = {"compute_80", "compute_90a", "compute_100a",
@@ -96,7 +96,7 @@ extern "C" __global__ void dequantize(quadrille::quantized_ref<mine, unsigned ch
 )";
   for (char const* architecture : architectures) {
     INFO(architecture);
-    CHECK(complaints("#include <quadrille/quadrille.cuh>\n" + recipe + kernel, architecture) == "");
+    CHECK(complaints("#include <quadrille/device.cuh>\n" + recipe + kernel, architecture) == "");
   }
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("NVRTC instantiates the codec of every stock recipe") {
         "ufp4_two_level_gradient", "quartet_forward", "quartet_backward", "quartet2_backward",
         "mxfp4_tseng"}) {
     INFO(recipe);
-    CHECK(complaints("#include <quadrille/quadrille.cuh>\nusing mine = quadrille::" +
+    CHECK(complaints("#include <quadrille/device.cuh>\nusing mine = quadrille::" +
                          std::string(recipe) + R"(;
 using codec = quadrille::block_codec<mine>;
 __global__ void encode(float const* x, quadrille::outer_scale const* outer,

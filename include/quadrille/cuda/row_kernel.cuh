@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// Row by row: each thread reads 16 or 32 consecutive elements and hands them to the target.
+///
+/// A block of 256 threads covers `lanes` threads along the columns x 256 / lanes rows: 16 x 16 where 16
+/// rows share scales.
+
+#include <quadrille/cuda/source.cuh>
+#include <quadrille/cuda/target.cuh>
+
+namespace quadrille::detail {
+
+inline constexpr int row_threads = 256;
+
+/// How thread blocks are laid over the matrix: each works through `depth` tiles of rows, one after
+/// another. A thread asks for its next elements before it works on the present ones.
+struct row_tiling {
+  u32 tiles;
+  u32 depth;
+  int log2_lanes;
+  bool is_reversed;  // last rows first: what the pass before read last may still be in the L2 cache
+};
+
+/// Sum over the `lanes` threads of each row, in a fixed order; every thread gets its row's.
+__device__ inline float sum_of_row(float mine, int row, int lane, int lanes) {
+  __shared__ float sums[row_threads];
+  float* const of_row = sums + row * lanes;
+  of_row[lane] = mine;
+  __syncthreads();
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    if (lane < half) of_row[lane] = add(of_row[lane], of_row[lane + half]);
+    __syncthreads();
+  }
+  return of_row[0];
+}
+
+/// target.prepare() and what makes it visible.
+template <class Target>
+__device__ auto prepared(Target const& target, shared_scales& shared, u32 first, int count,
+                         bool stores) {
+  target.prepare(shared, first, count, stores);
+  if constexpr (Target::shares_outer) __syncthreads();
+  return target.begin(shared);
+}
+
+/// The amax of each block, from elements as they lie in memory: where the source can tell and the target
+/// wants it.
+template <class Target, class Source, class Raw>
+__device__ auto amax_of_raw(Source const& source, Raw const& raw) {
+  if constexpr (Target::takes_amax)
+    if constexpr (requires { source.template amax_of_blocks<Target::codec::block_cols>(raw); })
+      return source.template amax_of_blocks<Target::codec::block_cols>(raw);
+    else
+      return no_amax{};
+  else
+    return no_amax{};
+}
+__device__ inline void clear(no_amax) {}
+template <int Blocks>
+__device__ void clear(block_amaxes<Blocks>& amax) {
+#pragma unroll
+  for (int b = 0; b < Blocks; ++b) amax.at[b] = 0;
+}
+
+/// Whole: every chunk of every row is whole and aligned.
+template <bool Whole, class Target, class Source>
+__global__ static void __launch_bounds__(row_threads, Target::resident)
+    row_kernel(Source source, Target target, row_tiling tiling) {
+  constexpr int chunk = Target::codec::chunk;
+  __shared__ shared_scales outer;
+  u32 const lanes = 1u << tiling.log2_lanes;
+  u32 const rows = row_threads >> tiling.log2_lanes;
+  u32 const lane = threadIdx.x & (lanes - 1);
+  int const local_row = int(threadIdx.x >> tiling.log2_lanes);
+  u32 const cols = u32(source.cols);
+  u32 const last = u32(source.rows) - 1;
+
+  u32 const tile = (blockIdx.z * gridDim.y + blockIdx.y) * tiling.depth;
+  bool const stores = blockIdx.x == 0 && (Target::is_row_scaled || tile == 0);
+  if (tile >= tiling.tiles) return;
+  u32 count = min(tiling.depth, tiling.tiles - tile);
+  u32 first = (tiling.is_reversed ? tiling.tiles - 1 - tile : tile) * rows;
+  u32 const step = tiling.is_reversed ? 0 - rows : rows;
+  float x[chunk];
+
+  if constexpr (Source::has_statistic) {  // one thread block reads the whole row, twice
+    for (; count > 0; --count, first += step) {
+      u32 const row = first + local_row;
+      bool const exists = row < u32(source.rows);
+      float sum = 0;
+      if (exists)
+        for (u32 col = lane * chunk; col < cols; col += lanes * chunk)
+          sum = add(sum, source.template partial<chunk>(row, col));
+      float const statistic = source.statistic(sum_of_row(sum, local_row, int(lane), int(lanes)));
+      auto state = prepared(target, outer, first, int(rows), stores);
+      for (u32 index = lane; (index - lane) * chunk < cols; index += lanes) {
+        bool const is_inside = exists && index * chunk < cols;
+#pragma unroll
+        for (int i = 0; i < chunk; ++i) x[i] = 0;
+        if (is_inside) source.values(row, index * chunk, statistic, x);
+        target.template take<Whole>(state, x, no_amax{}, row, local_row, index, is_inside);
+      }
+      target.finish(state);
+      __syncthreads();
+    }
+  } else {
+    u32 const index = blockIdx.x * lanes + lane;
+    u32 const col = index * chunk;
+    u32 row = first + local_row;
+    typename Source::template raw<chunk> raw{};
+    if (row < u32(source.rows) && col < cols) raw = source.template fetch<chunk, Whole>(row, col);
+    auto state = prepared(target, outer, first, int(rows), stores);
+#pragma unroll 1
+    while (true) {
+      auto amax = amax_of_raw<Target>(source, raw);
+      source.values(raw, row, col, x);
+      bool const is_inside = row < u32(source.rows) && col < cols;
+      if constexpr (Target::is_square)
+        if (!is_inside) {
+          clear(amax);
+#pragma unroll
+          for (int i = 0; i < chunk; ++i) x[i] = 0;
+        }
+      if (count > 1 && col < cols)  // what lies below the matrix is read as its last row
+        raw = source.template fetch<chunk, Whole>(min(row + step, last), col);
+      target.template take<Whole>(state, x, amax, row, local_row, index, is_inside);
+      if (--count == 0) break;
+      row += step;
+      if constexpr (Target::is_row_scaled) {
+        first += step;
+        __syncthreads();
+        state = prepared(target, outer, first, int(rows), stores);
+      }
+    }
+    target.finish(state);
+  }
+}
+
+/// Threads along the columns: as many as waste few, at least those that share a rotation.
+inline int log2_row_lanes(i64 chunks, int least) {
+  int best = 0;
+  while (1 << best < least) ++best;
+  for (int log2 = best + 1; log2 <= 8; ++log2)
+    if (ceil_div(chunks, i64(1) << log2) << log2 <= chunks + chunks / 8) best = log2;
+  return best;
+}
+
+#pragma GCC visibility push(hidden)  // see stream.cuh
+template <class Source, class Target>
+void launch_rows(stream_policy where, Source const& source, Target const& target,
+                 bool is_reversed) {
+  using codec = typename Target::codec;
+  i64 const chunks = ceil_div(source.cols, i64(codec::chunk));
+  int const log2 = Target::is_square ? 4 : log2_row_lanes(chunks, codec::lanes);
+  i64 const columns = Source::has_statistic ? 1 : max(i64(1), ceil_div(chunks, i64(1) << log2));
+  i64 const tiles = max(i64(1), ceil_div(source.rows, i64(row_threads >> log2)));
+  bool const is_whole = source.is_whole(codec::chunk) && target.is_whole();
+  auto const kernel =
+      is_whole ? row_kernel<true, Target, Source> : row_kernel<false, Target, Source>;
+  // So many tiles a thread block that its start counts little, unless then some multiprocessors had none.
+  i64 const resident = resident_blocks(kernel, row_threads, 0);
+  i64 const depth = max(i64(1), min(i64(7), ceil_div(columns * tiles, resident)));
+  launch(where, kernel, grid_of(columns, ceil_div(tiles, depth)), row_threads, 0, source, target,
+         row_tiling{u32(tiles), u32(depth), log2, is_reversed});
+}
+#pragma GCC visibility pop
+
+}  // namespace quadrille::detail

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// Where GPU work runs, and what is checked before a launch.
+///
+/// Kernels are static, and the functions that launch them have hidden visibility: two shared libraries
+/// compiled for different GPUs must not share either, or one of them launches code that it does not hold.
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include <cuda_runtime.h>
+
+#include <quadrille/detail/check.hpp>
+#include <quadrille/detail/std.hpp>
+
+namespace quadrille {
+
+/// Work is enqueued on `stream`. It runs on the device of the data, whichever device is current; the stream
+/// must be of that device.
+struct stream_policy {
+  cudaStream_t stream = nullptr;
+};
+[[nodiscard]] inline stream_policy on(cudaStream_t stream) { return {stream}; }
+
+/// A CUDA call failed; nothing was enqueued by the call that throws it.
+class cuda_error : public std::runtime_error {
+ public:
+  cuda_error(cudaError_t status, std::string const& what)
+      : std::runtime_error(what), status_(status) {}
+  cudaError_t status() const { return status_; }
+
+ private:
+  cudaError_t status_;
+};
+
+/// Device memory that a call may use until its work on the stream is done. The *_workspace functions
+/// say how much; less, or none, is refused.
+struct workspace {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+namespace detail {
+inline void check_cuda(cudaError_t status, char const* doing) {
+  if (status == cudaSuccess) return;
+  std::string what = std::string("quadrille: ") + doing + " failed: " + cudaGetErrorString(status);
+  if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction)
+    what +=
+        "; the program holds no code for this GPU, compile with -arch=native or name its "
+        "architecture";
+  if (status == cudaErrorInvalidResourceHandle)
+    what +=
+        "; the stream belongs to another device than the data, pass a stream of the data's device";
+  throw cuda_error(status, what);
+}
+
+/// Makes the device that `data` belongs to current, and the caller's current again at the end. (The stream
+/// cannot be asked for its device while it is being captured; a launch on a stream of another device
+/// fails.)
+class device_scope {
+ public:
+  explicit device_scope(void const* data) {
+    check_cuda(cudaGetDevice(&previous_), "asking for the current device");
+    device_ = previous_;
+    cudaPointerAttributes found{};
+    if (data != nullptr) {
+      check_cuda(cudaPointerGetAttributes(&found, data), "asking where a pointer points");
+      if (found.type == cudaMemoryTypeDevice) device_ = found.device;
+    }
+    if (device_ != previous_) check_cuda(cudaSetDevice(device_), "selecting the data's device");
+  }
+  ~device_scope() {
+    if (device_ != previous_) cudaSetDevice(previous_);
+  }
+  device_scope(device_scope const&) = delete;
+  device_scope& operator=(device_scope const&) = delete;
+
+  /// Throws if kernels on this device cannot reach what p points to. `name` is the argument.
+  void require_reachable(void const* p, char const* name) const {
+    if (p == nullptr) return;
+    cudaPointerAttributes found{};
+    check_cuda(cudaPointerGetAttributes(&found, p), "asking where a pointer points");
+    if (found.type == cudaMemoryTypeDevice && found.device != device_)
+      throw error(std::string("quadrille: ") + name + " is memory of device " +
+                  std::to_string(found.device) + ", the result of device " +
+                  std::to_string(device_) + "; a call works on one device, copy it there");
+    if (found.type == cudaMemoryTypeUnregistered) {
+      int pageable = 0;
+      check_cuda(cudaDeviceGetAttribute(&pageable, cudaDevAttrPageableMemoryAccess, device_),
+                 "asking for a device attribute");
+      if (pageable == 0)
+        throw error(std::string("quadrille: ") + name +
+                    " is host memory; kernels read and write device memory, copy it to the device "
+                    "or pass quadrille::host");
+    }
+  }
+
+ private:
+  int previous_ = 0;
+  int device_ = 0;
+};
+
+/// Enqueues kernel<<<grid, threads, shared>>>(arguments...).
+template <class... Parameters, class... Arguments>
+void launch(stream_policy where, void (*kernel)(Parameters...), dim3 grid, unsigned threads,
+            std::size_t shared, Arguments const&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = dim3(threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = where.stream;
+  check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), "launching a kernel");
+}
+
+/// Thread blocks of a kernel that run at once on the current device.
+template <class... Parameters>
+i64 resident_blocks(void (*kernel)(Parameters...), unsigned threads, std::size_t shared) {
+  int device = 0;
+  int multiprocessors = 0;
+  int each = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the current device");
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
+             "asking for a device attribute");
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, int(threads), shared),
+             "asking for the occupancy of a kernel");
+  return max(i64(1), i64(each) * multiprocessors);
+}
+
+/// Kernels count rows and columns in 32 bits, and what follows the last ones too; elements in 64.
+inline void require_extents(i64 rows, i64 cols) {
+  constexpr i64 most = (i64(1) << 31) - 65536;
+  require(rows <= most && cols <= most,
+          "the matrix has too many rows or columns for the GPU; each is less than 2^31 - 65536, "
+          "quantize it in pieces with options.first_row");
+}
+
+/// A grid of `columns` x `rows` thread blocks: rows beyond what one grid axis holds go to the next.
+inline dim3 grid_of(i64 columns, i64 rows) {
+  i64 const y = max(i64(1), min(rows, i64(32768)));
+  return dim3(unsigned(max(i64(1), columns)), unsigned(y),
+              unsigned(max(i64(1), ceil_div(rows, y))));
+}
+}  // namespace detail
+
+}  // namespace quadrille

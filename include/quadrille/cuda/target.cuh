@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// What becomes of the chunks of elements that a kernel has read: a target.
+///
+/// A target is trivially copyable; one object is made of each kernel argument in each thread. It has
+///   recipe                             how its copy is rotated; thread_codec<recipe> is the arithmetic
+///   resident                           thread blocks that a multiprocessor is to hold: what the registers
+///                                      of its work allow
+///   is_whole()                         whether rows of its output are aligned for the widest stores
+///   prepare(shared, first, count, stores)   for rows [first, first + count) of a thread block; one
+///                                      thread block stores what the copy keeps of them, or of the tensor;
+///                                      then the caller synchronizes
+///   begin(shared)                      the state of a thread
+///   take<Whole>(state, x, amax, row, local, chunk, is_inside)   chunk number `chunk` of a row, as read;
+///                                      `local` counts rows from `first` on. Whole says that the chunk is
+///                                      whole and is_whole()
+///   takes_amax                         whether it wants the amax of x's blocks where the kernel can find
+///                                      it before it unpacks x; otherwise it gets no_amax
+///   finish(state)                      once a thread
+/// Rows and columns are those of the target's matrix: a transposed copy has them exchanged.
+
+#include <quadrille/cuda/thread_codec.cuh>
+#include <quadrille/storage.hpp>
+
+namespace quadrille::detail {
+
+struct no_amax {};
+
+/// No copy.
+struct no_target {
+  static constexpr bool exists = false;
+  static constexpr bool takes_amax = false;
+  static constexpr bool is_row_scaled = false;
+  bool is_whole() const { return true; }
+};
+
+/// What the threads of a thread block share: outer scales of its rows, or the factor of each code.
+struct shared_scales {
+  float2 outer[256];  // encode, decode
+  float factors[256];
+  __device__ outer_scale outer_of(int row) const { return {outer[row].x, outer[row].y}; }
+};
+
+/// Outer scales: of the tensor, of rows, or none.
+template <recipe R, class Codec>
+struct outer_scales_of {
+  using scale = typename R::scale;
+  using element = typename R::element;
+  static constexpr bool is_stored = scale::scope != outer_scope::none;
+  static constexpr bool is_row = scale::scope == outer_scope::row;
+  float const* amax;
+  float* decode;  // where the decode factors go; null: nowhere
+
+  /// For rows [first, first + count), count <= 256; by all threads of a thread block of 256.
+  __device__ void prepare(shared_scales& shared, u32 first, int count, i64 rows,
+                          bool stores) const {
+    if constexpr (is_stored) {
+      u32 const thread = threadIdx.x;
+      if (is_row ? thread >= u32(count) || first + thread >= u32(rows)
+                 : thread >= (Codec::is_tabulated ? 256u : 1u))
+        return;
+      u32 const at = is_row ? first + thread : 0;
+      outer_scale const o = scale::template outer<element>(amax[at]);
+      if (is_row || thread == 0) {
+        shared.outer[thread] = make_float2(o.encode, o.decode);
+        if (stores && decode != nullptr) decode[at] = o.decode;
+      }
+      if constexpr (Codec::is_tabulated) shared.factors[thread] = factor_of(thread, o);
+    }
+  }
+  __device__ static float factor_of(u32 code, outer_scale const& o) {
+    using rule = typename scale::rule;
+    float const factor = rule::order::map(scale::format::decode(code), o).factor;
+    return is_usual(factor) ? factor : as_float(infinity_bits);
+  }
+
+  /// Of a tensor, kept in registers; of a row, looked up.
+  struct view {
+    shared_scales const* shared;
+    outer_scale one;
+    __device__ explicit view(shared_scales const& s) : shared(&s) {
+      if constexpr (!is_stored)
+        one = scale::template outer<element>(0);
+      else if constexpr (!is_row)
+        one = s.outer_of(0);
+    }
+    __device__ scale_context of(int local_row) const {
+      if constexpr (is_row) return {shared->outer_of(local_row), nullptr};
+      return {one, shared->factors};
+    }
+  };
+};
+
+/// Codes and scales of recipe R.
+template <recipe R, class Layout, int Chunk>
+struct encode_target {
+  using recipe = R;
+  using codec = thread_codec<R, Chunk>;
+  static constexpr bool exists = true;
+  static constexpr bool is_square = codec::is_square;
+  static constexpr int resident = Chunk > 16 ? 3 : codec::is_random || codec::is_corrected ? 4 : 5;
+  static constexpr bool shares_outer = outer_scales_of<R, codec>::is_stored;
+  static constexpr bool is_row_scaled = outer_scales_of<R, codec>::is_row;
+  static constexpr bool takes_amax = R::rotation::size == 1;
+  quantized_ref<R, u8, Layout> q;
+  outer_scales_of<R, codec> outer;
+  random_source random;
+  sign_vector signs;
+  u32 scale_cols;
+  u32 code_stride;     // bytes of a row of codes
+  bool is_vectorized;  // rows of codes start at multiples of 8 bytes
+
+  bool is_whole() const { return is_vectorized; }
+
+  using state = typename outer_scales_of<R, codec>::view;
+  __device__ void prepare(shared_scales& shared, u32 first, int count, bool stores) const {
+    outer.prepare(shared, first, count, q.rows, stores);
+  }
+  __device__ state begin(shared_scales const& shared) const { return state(shared); }
+  template <bool Whole, class Amax>
+  __device__ void take(state& s, float (&x)[codec::chunk], Amax const& known, u32 row, int local,
+                       u32 chunk, bool is_inside) const {
+    codec::rotate(x, signs);
+    u32 codes[codec::chunk / 8];
+    typename codec::stored scales[codec::blocks];
+    typename codec::amaxes amax;
+    if constexpr (is_same_v<Amax, no_amax>)
+      amax = codec::amax_of_blocks(x);
+    else
+      amax = known;
+    codec::encode(x, amax, s.of(local), random, row, chunk, codes, scales);
+    if (is_inside) store<Whole>(row, chunk, codes, scales);
+  }
+  __device__ void finish(state&) const {}
+
+ private:
+  __device__ typename codec::stored& scale_at(u32 row, u32 block) const {
+    if constexpr (is_same_v<Layout, row_major_scales>)
+      return *(q.scales + block + u64(row) * scale_cols);
+    else
+      return q.scales[Layout::offset(row, block, scale_cols)];
+  }
+  template <bool Whole>
+  __device__ void store(u32 row, u32 chunk, u32 const (&codes)[codec::chunk / 8],
+                        typename codec::stored const (&scales)[codec::blocks]) const {
+    u32 const col = chunk * codec::chunk;
+    u8* const out = q.codes + chunk * (codec::chunk / 2) + u64(row) * code_stride;
+    if (Whole || (is_vectorized && col + codec::chunk <= u32(q.cols))) {
+#pragma unroll
+      for (int k = 0; k < codec::chunk / 16; ++k)
+        reinterpret_cast<uint2*>(out)[k] = make_uint2(codes[2 * k], codes[2 * k + 1]);
+    } else {
+      int const bytes =
+          int(min(i64(codec::chunk / 2), row_bytes<typename R::element>(q.cols - col)));
+#pragma unroll
+      for (int i = 0; i < codec::chunk / 2; ++i)
+        if (i < bytes) out[i] = u8(codes[i / 4] >> (i % 4 * 8));
+    }
+#pragma unroll
+    for (int b = 0; b < codec::blocks; ++b)
+      if (Whole || col + b * codec::block_cols < u32(q.cols))
+        scale_at(row, chunk * codec::blocks + b) = scales[b];
+  }
+};
+
+/// The largest finite magnitude of the matrix, or of each row, into amax (zeroed before).
+template <recipe R, int Chunk>
+struct amax_target {
+  static constexpr bool exists = true;
+  static constexpr bool is_square = false;
+  static constexpr int resident = Chunk > 16 ? 3 : 5;
+  static constexpr bool takes_amax = false;
+  static constexpr bool shares_outer = false;
+  static constexpr bool is_row_scaled = false;
+  using recipe = R;
+  using codec = thread_codec<R, Chunk>;
+  float* amax;
+  sign_vector signs;
+
+  bool is_whole() const { return true; }
+
+  using state = float;
+  __device__ void prepare(shared_scales&, u32, int, bool) const {}
+  __device__ state begin(shared_scales const&) const { return 0; }
+  template <bool>
+  __device__ void take(state& largest, float (&x)[codec::chunk], no_amax, u32 row, int, u32,
+                       bool is_inside) const {
+    codec::rotate(x, signs);
+    float const mine = is_inside ? codec::finite_amax(x) : 0.f;
+    if constexpr (R::scale::scope == outer_scope::row) {
+      u32 const peers = __match_any_sync(0xffffffffu, row);
+      u32 const bits = __reduce_max_sync(peers, bits_of(mine));
+      if (is_inside && (threadIdx.x & 31) == __ffs(int(peers)) - 1) enter(amax + row, bits);
+    } else {
+      largest = max_magnitude(largest, mine);
+    }
+  }
+  __device__ void finish(state& largest) const {
+    if constexpr (R::scale::scope != outer_scope::row) {
+      __shared__ u32 warps[32];
+      __syncthreads();  // another target may have used it
+      u32 const bits = __reduce_max_sync(0xffffffffu, bits_of(largest));
+      if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = bits;
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        u32 all = 0;
+        for (u32 w = 0; w < blockDim.x / 32; ++w) all = max(all, warps[w]);
+        enter(amax, all);
+      }
+    }
+  }
+
+ private:
+  // The bits of non-negative floats are ordered as the floats are.
+  __device__ static void enter(float* to, u32 bits) {
+    if (bits != 0) atomicMax(reinterpret_cast<u32*>(to), bits);
+  }
+};
+
+/// The bits of clip_mask.
+template <recipe R, int Chunk>
+struct mask_target {
+  static constexpr bool exists = true;
+  static constexpr bool is_square = false;
+  static constexpr int resident = Chunk > 16 ? 3 : 5;
+  static constexpr bool takes_amax = false;
+  static constexpr bool shares_outer = outer_scales_of<R, thread_codec<R, Chunk>>::is_stored;
+  static constexpr bool is_row_scaled = outer_scales_of<R, thread_codec<R, Chunk>>::is_row;
+  using recipe = R;
+  using codec = thread_codec<R, Chunk>;
+  u8* mask;
+  i64 rows;
+  i64 cols;
+  outer_scales_of<R, thread_codec<R, Chunk>> outer;
+  sign_vector signs;
+
+  bool is_whole() const { return true; }
+
+  using state = typename outer_scales_of<R, thread_codec<R, Chunk>>::view;
+  __device__ void prepare(shared_scales& shared, u32 first, int count, bool) const {
+    outer.prepare(shared, first, count, rows, false);
+  }
+  __device__ state begin(shared_scales const& shared) const { return state(shared); }
+  template <bool>
+  __device__ void take(state& s, float (&x)[codec::chunk], no_amax, u32 row, int local, u32 chunk,
+                       bool is_inside) const {
+    u32 const col = chunk * codec::chunk;
+    codec::rotate(x, signs);
+    u32 bits = codec::unclipped(x, s.of(local).outer);
+    if (!is_inside) return;
+    u32 const valid = min(u32(codec::chunk), u32(cols) - col);
+    if (valid < 32) bits &= (1u << valid) - 1;
+    u8* const out = mask + u64(row) * u64(ceil_div(cols, i64(8))) + col / 8;
+    for (u32 i = 0; i < ceil_div(valid, 8u); ++i) out[i] = u8(bits >> 8 * i);
+  }
+  __device__ void finish(state&) const {}
+};
+
+}  // namespace quadrille::detail

@@ -1,0 +1,388 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// The block codec for threads that own 16 or 32 consecutive elements in registers: same bytes as
+/// block_codec, for every recipe that fits.
+///
+/// Three things are done otherwise than in block_codec, none of which changes a byte: codes are rounded
+/// and packed eight at a time; a Hadamard norm that is a power of two joins the scale factor; a rotation
+/// that is larger than a thread's elements is shared by neighbouring lanes. A block of 16 rows is shared by
+/// threads 16 apart, which call encode together with the whole thread block.
+
+#include <quadrille/codec.hpp>
+#include <quadrille/cuda/packer.cuh>
+#include <quadrille/random.hpp>
+
+namespace quadrille::detail {
+
+/// Consecutive elements that a thread owns: at least these, where several threads share a row of a tile.
+template <class R>
+inline constexpr int least_chunk = R::block::cols <= 16 ? 16 : 32;
+/// Where threads walk along rows: more, if there is much to do for each chunk.
+template <class R>
+inline constexpr int row_chunk = R::block::rows == 1 &&
+                                         (R::rounding::random_bits > 0 || R::rotation::size > 32)
+                                     ? 32
+                                     : least_chunk<R>;
+
+template <class Rotation>
+inline constexpr bool is_hadamard = false;
+template <int N, class Signs>
+inline constexpr bool is_hadamard<random_hadamard<N, Signs>> = true;
+
+/// True for rotations whose signs are the same for every seed.
+template <class Rotation>
+inline constexpr bool has_fixed_signs = false;
+template <>
+inline constexpr bool has_fixed_signs<identity> = true;
+template <int N, class Signs>
+  requires requires { Signs::is_seeded; }
+inline constexpr bool has_fixed_signs<random_hadamard<N, Signs>> = !Signs::is_seeded;
+
+template <class R>
+inline constexpr bool fits_threads = [] {
+  using block = typename R::block;
+  constexpr int chunk = least_chunk<R>;
+  constexpr int correction = correction_group<typename R::scale>;
+  constexpr bool is_square = block::rows == 16 && block::cols == 16 && !R::scale::reads_values &&
+                             R::rotation::size <= chunk && correction == 0;
+  return R::element::bits <= 4 && (block::rows == 1 || is_square) && chunk % block::cols == 0 &&
+         chunk % max(correction, 1) == 0 &&
+         (R::rotation::size <= chunk || is_hadamard<typename R::rotation>);
+}();
+
+/// Random bits by value, or from device memory so that a replayed graph can draw fresh ones.
+struct random_source {
+  random_key key;
+  random_key const* device;
+  i64 first_row;
+  __device__ random_key read() const {
+    if (device == nullptr) return key;
+    return {device->seed, device->stream + key.stream};
+  }
+};
+
+/// The largest magnitude of each block of a chunk.
+template <int Blocks>
+struct block_amaxes {
+  float at[Blocks];
+};
+
+/// True if a block's factor follows from its stored scale and the tensor's scale: if the rule chooses as
+/// amax_rule does, whatever parameters it redeclares.
+template <class S, class E>
+consteval bool is_factor_of_code() {
+  if constexpr (requires {
+                  typename S::rule;
+                  typename S::format;
+                }) {
+    using rule = typename S::rule;
+    using format = typename S::format;
+    if constexpr (S::scope == outer_scope::tensor && sizeof(typename S::stored) == 1 &&
+                  __is_base_of(amax_rule, rule)) {
+      constexpr auto own = &rule::template choose<rule, E, format>;
+      constexpr auto base = &amax_rule::template choose<rule, E, format>;
+      if constexpr (is_same_v<decltype(own), decltype(base)>) return own == base;
+    }
+  }
+  return false;
+}
+
+/// What a thread block knows of its blocks' scales.
+struct scale_context {
+  outer_scale outer;
+  float const* factors;  // by stored code, where is_tabulated; infinite where not usual
+};
+/// Factors that may be folded with powers of two: the products are exact, and what they round away among
+/// tiny elements cannot reach a code.
+__device__ __forceinline__ bool is_usual(float factor) {
+  return factor > 0x1p-100f && factor < 0x1p60f;
+}
+
+template <recipe R, int Chunk = least_chunk<R>>
+struct thread_codec {
+  static_assert(fits_threads<R>);
+  using element = typename R::element;
+  using scale = typename R::scale;
+  using rounding = typename R::rounding;
+  using rotation = typename R::rotation;
+  using stored = typename scale::stored;
+  using map = decltype(scale::template choose<element>(block_values{}, outer_scale{}).to_grid);
+
+  static constexpr int chunk = Chunk;
+  static constexpr int lanes = max(1, rotation::size / chunk);  // neighbours that share a rotation
+  static constexpr int block_cols = R::block::cols;
+  static constexpr int blocks = chunk / block_cols;
+  static constexpr bool is_square = R::block::rows > 1;
+  static constexpr bool is_random = rounding::random_bits > 0;
+  static constexpr bool is_corrected = correction_group<scale> > 0;
+  static constexpr bool is_factor = is_same_v<map, multiply_by>;
+  static constexpr bool is_tabulated = is_factor && is_factor_of_code<scale, element>();
+  static constexpr int random_words =
+      is_random ? chunk * random_width<rounding::random_bits> / 32 : 1;
+
+  /// False for roundings that move a value however small, as away_from_zero does.
+  static constexpr u32 all_random = u32((u64(1) << rounding::random_bits) - 1);
+  static constexpr bool ignores_tiny = !rounding::take_upper(0x1p-100f, true, all_random) &&
+                                       !rounding::take_upper(0x1p-100f, false, all_random);
+  /// log2 of 1/sqrt(N), where rotate() leaves this factor to encode(); otherwise 0.
+  static constexpr int deferred_norm_log2 = [] {
+    if constexpr (is_hadamard<rotation> && is_factor && ignores_tiny && !scale::reads_values &&
+                  !is_corrected)
+      if constexpr (log2_of(rotation::size) % 2 == 0) return -log2_of(rotation::size) / 2;
+    return 0;
+  }();
+
+  /// Rotates x, apart from the deferred norm. All lanes of a rotation call it together.
+  __device__ static void rotate(float (&x)[chunk], sign_vector const& drawn) {
+    if constexpr (rotation::size == 1) return;
+    sign_vector const signs = has_fixed_signs<rotation> ? rotation::signs(0) : drawn;
+    if constexpr (lanes > 1) {
+      rotate_across(x, signs);
+    } else if constexpr (deferred_norm_log2 != 0) {
+#pragma unroll
+      for (int i = 0; i < chunk; ++i) {
+        int const at = i % rotation::size;
+        if constexpr (has_fixed_signs<rotation>) {  // becomes the sign of an addend
+          if (signs.word[at / 32] >> (at % 32) & 1) x[i] = negated(x[i]);
+        } else {
+          x[i] = signs.flip(x[i], at);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < chunk; i += rotation::size) hadamard_stages<rotation::size>(x + i);
+    } else {
+#pragma unroll
+      for (int i = 0; i < chunk; i += rotation::size) rotation::apply(x + i, signs);
+    }
+  }
+
+  /// The largest finite magnitude after rotate(), in true units.
+  __device__ static float finite_amax(float const (&x)[chunk]) {
+    float largest = 0;
+#pragma unroll
+    for (int i = 0; i < chunk; ++i) largest = larger_magnitude(largest, x[i]);
+    if (!is_finite(largest)) {
+      largest = 0;
+#pragma unroll
+      for (int i = 0; i < chunk; ++i)
+        if (is_finite(x[i])) largest = larger_magnitude(largest, x[i]);
+    }
+    return times<deferred_norm_log2>(largest);
+  }
+
+  /// The random words of chunk number `index` of a row. A key that is a kernel argument is not mixed with
+  /// one from memory: only then does its schedule cost no instruction of the vector units.
+  __device__ static void draw(random_source const& from, i64 row, u32 index,
+                              u32 (&random)[random_words]) {
+    if constexpr (is_random) {
+      if (from.device == nullptr)
+        draw(from.key, row, index, random);
+      else
+        draw(from.read(), row, index, random);
+    }
+  }
+  __device__ static void draw(random_key key, i64 row, u32 index, u32 (&random)[random_words]) {
+    {
+      constexpr int group = random_group<rounding::random_bits>;
+#pragma unroll
+      for (int g = 0; g < chunk / group; ++g) {
+        philox_block const drawn =
+            random_block<rounding::random_bits>(key, row, i64(u64(index) * chunk + g * group));
+#pragma unroll
+        for (int w = 0; w < 4; ++w) random[4 * g + w] = drawn.word[w];
+      }
+    }
+  }
+
+  /// Largest magnitude of each block, in the units of x; not finite if an element is not.
+  using amaxes = block_amaxes<blocks>;
+  __device__ static amaxes amax_of_blocks(float const (&x)[chunk]) {
+    amaxes result;
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) {
+      float amax = 0;
+#pragma unroll
+      for (int i = b * block_cols; i < (b + 1) * block_cols; i += 2)
+        amax = larger_magnitude(amax, larger_magnitude(x[i], x[i + 1]));
+      result.at[b] = amax;
+    }
+    return result;
+  }
+
+  /// Codes and scales of x after rotate(), `amax` being amax_of_blocks(x); random bits are those of chunk
+  /// `index` of a row.
+  __device__ static void encode(float (&x)[chunk], amaxes const& amax,
+                                scale_context const& scales_of, random_source const& from,
+                                u32 row_here, u32 index, u32 (&codes)[chunk / 8],
+                                stored (&scales)[blocks]) {
+    u32 random[random_words];
+    i64 const row = from.first_row + row_here;
+    draw(from, row, index, random);
+    if constexpr (is_corrected)
+      encode_corrected(x, scales_of.outer, from.read(), row, i64(u64(index) * chunk), random, codes,
+                       scales);
+    else
+      encode_plain(x, amax, scales_of, random, codes, scales);
+  }
+
+  /// Bit i: whether element i is inside (-max, max) on the grid, as clip_mask defines it.
+  __device__ static u32 unclipped(float (&x)[chunk], outer_scale const& outer) {
+    u32 mask = 0;
+    amaxes const amax = amax_of_blocks(x);
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) {
+      float* const block = x + b * block_cols;
+      auto const chosen = scale::template choose<element>(
+          {block, block_cols, times<deferred_norm_log2>(amax.at[b])}, outer);
+#pragma unroll
+      for (int i = 0; i < block_cols; ++i) {
+        float const y = chosen.to_grid(times<deferred_norm_log2>(block[i]), i);
+        mask |= u32(magnitude(y) < element::max) << (b * block_cols + i);
+      }
+    }
+    return mask;
+  }
+
+ private:
+  using pack = packer<element, rounding>;
+
+  __device__ static void rotate_across(float (&x)[chunk], sign_vector const& signs) {
+    u32 const lane = threadIdx.x % lanes;
+    u32 const at = lane * chunk;
+    u32 const word = (at & 64 ? (at & 32 ? signs.word[3] : signs.word[2])
+                              : (at & 32 ? signs.word[1] : signs.word[0])) >>
+                     (at & 31);
+#pragma unroll
+    for (int i = 0; i < chunk; ++i)
+      x[i] = as_float(bits_of(x[i]) ^ ((word << (31 - i)) & 0x80000000u));
+    hadamard_stages<chunk>(x);
+#pragma unroll
+    for (u32 s = 1; s < lanes; s *= 2) {
+      float const sign = lane & s ? -1.f : 1.f;
+#pragma unroll
+      for (int i = 0; i < chunk; ++i)  // lower lane: x + other; upper lane: other - x
+        x[i] = fma_even(x[i], sign, __shfl_xor_sync(0xffffffffu, x[i], s));
+    }
+    if constexpr (deferred_norm_log2 == 0) {
+      constexpr float norm = inverse_sqrt_exp2(log2_of(rotation::size));
+#pragma unroll
+      for (int i = 0; i < chunk; ++i) x[i] = mul(x[i], norm);
+    }
+  }
+
+  template <int Log2>
+  __device__ static float times(float x) {
+    if constexpr (Log2 == 0) return x;
+    return mul(x, exp2i(Log2));
+  }
+
+  // Over the threads of a block of 16 rows: those of one column of 16 x 16 threads.
+  __device__ static float largest_of_rows(float amax) {
+    __shared__ u32 columns[16];
+    if (threadIdx.x < 16) columns[threadIdx.x] = 0;
+    __syncthreads();
+    atomicMax(columns + threadIdx.x % 16, bits_of(amax));  // magnitudes, NaN above infinity
+    __syncthreads();
+    float const result = as_float(columns[threadIdx.x % 16]);
+    __syncthreads();
+    return result;
+  }
+
+  __device__ static void encode_plain(float (&x)[chunk], amaxes const& largest,
+                                      scale_context const& scales_of, u32 const* random,
+                                      u32 (&codes)[chunk / 8], stored (&scales)[blocks]) {
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) {
+      float* const block = x + b * block_cols;
+      float amax = largest.at[b];
+      if constexpr (is_square) amax = largest_of_rows(amax);
+      amax = times<deferred_norm_log2>(amax);
+      auto const chosen = scale::template choose<element>(
+          {scale::reads_values ? block : nullptr, block_cols, amax}, scales_of.outer);
+      scales[b] = stored(chosen.stored);
+      if constexpr (is_tabulated)  // the map is made where it is needed, which is rarely
+        to_grid(block, amax, scales_of.factors[chosen.stored], scales[b], [&] {
+          return scale::template choose<element>({nullptr, block_cols, amax}, scales_of.outer)
+              .to_grid;
+        });
+      else if constexpr (is_factor)
+        to_grid(block, amax, chosen.to_grid.factor, scales[b], [&] { return chosen.to_grid; });
+      else
+        map_exactly(block, amax, chosen.to_grid, scales[b]);
+    }
+#pragma unroll
+    for (int k = 0; k < chunk / 8; ++k)
+      codes[k] = pack::pack(x + 8 * k, random + (is_random ? k * random_words * 8 / chunk : 0));
+  }
+
+  __device__ static constexpr float unit(int i) {
+    return i % 2 == 0 ? pack::even_unit : pack::odd_unit;
+  }
+
+  // x to grid coordinates times the packer's units, and below pack::limit. A poisoned block has an amax
+  // and hence a top that is not finite.
+  template <class Exact>
+  __device__ static void to_grid(float* x, float amax, float factor, stored& s,
+                                 Exact const& exact) {
+    constexpr float norm = exp2i(deferred_norm_log2);
+    float top = mul(amax, factor);
+    float even = mul(factor, norm * pack::even_unit);
+    float odd = even;
+    if constexpr (pack::even_unit != pack::odd_unit) odd = mul(factor, norm * pack::odd_unit);
+    if (!(top < 0x1p30f && (is_tabulated || is_usual(factor)))) {
+      map_exactly(x, amax, exact(), s);
+      even = 1;
+      odd = 1;
+      top = 0;
+    }
+#pragma unroll
+    for (int i = 0; i < block_cols; ++i) x[i] = mul(x[i], i % 2 == 0 ? even : odd);
+    if (!(top < pack::limit))
+#pragma unroll
+      for (int i = 0; i < block_cols; ++i) x[i] = clamped(x[i], element::max * unit(i));
+  }
+  __device__ static void map_exactly(float* x, float amax, map const& exact, stored& s) {
+    bool const is_poisoned = !is_finite(amax);
+    if (is_poisoned) s = scale::poison;
+#pragma unroll
+    for (int i = 0; i < block_cols; ++i) {
+      float y = exact(times<deferred_norm_log2>(x[i]), i);
+      if constexpr (pack::limit < float_max) y = clamped(y, element::max);
+      x[i] = is_poisoned ? 0.f : mul(y, unit(i));
+    }
+  }
+
+  // Through block_codec, which gives the grid coordinates that a correction needs.
+  __device__ static void encode_corrected(float (&x)[chunk], outer_scale const& outer,
+                                          random_key key, i64 row, i64 col, u32 const* random,
+                                          u32 (&codes)[chunk / 8], stored (&scales)[blocks]) {
+    using codec = block_codec<R>;
+    constexpr int group = correction_group<scale>;
+    constexpr int width = random_width<rounding::random_bits>;
+    typename codec::random_word words[chunk];
+    u32 wide[chunk];
+    float grid[chunk];
+#pragma unroll
+    for (int i = 0; i < chunk; ++i)
+      words[i] =
+          is_random ? typename codec::random_word(random[i * width / 32] >> (i * width % 32)) : 0;
+    outer_scale of_block[blocks];
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) of_block[b] = outer;
+    codec::template encode<blocks>(x, of_block, words, scales, wide, grid);
+#pragma unroll
+    for (int i = 0; i < chunk; i += group)
+      scale::template correct<element>({grid + i, wide + i, group, group / block_cols},
+                                       scales + i / block_cols, {key, row, col + i, block_cols});
+#pragma unroll
+    for (int k = 0; k < chunk / 8; ++k) {
+      codes[k] = 0;
+#pragma unroll
+      for (int i = 0; i < 8; ++i) codes[k] |= wide[8 * k + i] << (4 * i);
+    }
+  }
+};
+
+}  // namespace quadrille::detail
