@@ -10,6 +10,8 @@ exit code tells whether the README is up to date."""
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -66,6 +68,83 @@ def compare_table(report):
                      for items, measure in columns for rotation in ("none", "random16"))])
 
 
+def gpu_rows(results):
+    """{row: {log2 of the elements: its counters}}, in the order of the benchmark."""
+    rows = {}
+    for run in json.loads((results / "quantize_gpu_bench.json").read_text())["benchmarks"]:
+        if not run.get("error_occurred"):
+            name, size = re.match(r"(.*)/log2:(\d+)/", run["name"]).groups()
+            rows.setdefault(name, {})[int(size)] = run
+    return rows
+
+
+def gpu_cell(run):
+    if run is None:
+        return "-"
+    ratio = f" ({run['time_over_plain']:.2f}x)" if "time_over_plain" in run else ""
+    return f"{run['share_of_copy']:.2f}{ratio}"
+
+
+def largest(sizes):
+    return sizes[max(sizes)]
+
+
+def quantize_gpu_table(results):
+    """Shares of the copy by size, and rates at the largest one; then what finding amax costs."""
+    rows = gpu_rows(results)
+    plain = {name: sizes for name, sizes in rows.items() if "time_over_known" not in largest(sizes)}
+    measured = {name: sizes for name, sizes in rows.items() if name not in plain}
+    context = json.loads((results / "quantize_gpu_bench.json").read_text())["context"]
+    copies = sorted(run["copy_bytes_per_second"] for sizes in rows.values() for run in sizes.values())
+    yield f"{context['gpu']}; the copy moves {copies[len(copies) // 2] / 1e12:.2f} TB/s."
+    yield ""
+    yield row(["share of the copy (time over the same, not rotated)", "2^26", "2^28", "2^30", "GB/s", "10^9 elements/s"])
+    yield row(["---"] * 6)
+    for name, sizes in plain.items():
+        rates = [f"{largest(sizes)[rate] / 1e9:.0f}" for rate in ("bytes_per_second", "elements_per_second")]
+        yield row([name, *(gpu_cell(sizes.get(size)) for size in (26, 28, 30)), *rates])
+    yield ""
+    yield row(["time over the same with a known amax", "2^24", "2^28"])
+    yield row(["---"] * 3)
+    for name, sizes in measured.items():
+        yield row([name, *(f"{sizes[size]['time_over_known']:.2f}x" if size in sizes else "-" for size in (24, 28))])
+
+
+GNUPLOT = """
+set terminal svg noenhanced size 900,{height} font "sans-serif,12" background "#ffffff"
+set output "{output}"
+set title "{title}" textcolor "#222222"
+set border 0
+set lmargin screen 0.42
+set grid xtics linecolor "#dddddd" linetype 1
+set xrange [0:{end}]
+set yrange [{last}.6:-0.6]
+set xtics nomirror scale 0 0.2 textcolor "#444444"
+set ytics scale 0 textcolor "#222222" ({labels})
+set arrow from 1, graph 0 to 1, graph 1 nohead front linecolor "#222222" dashtype 2
+set style fill solid
+plot "-" using ($1/2):0:(0):1:($0-0.38):($0+0.38) with boxxyerror linecolor "#3f6e9e" notitle, \\
+     "-" using (0.01):0:(sprintf("%.2f", $1)) with labels left textcolor "#ffffff" notitle
+{data}e
+{data}e
+"""
+
+
+def draw_gpu_chart(results):
+    """quantize_gpu.svg: a bar for each row at its largest size; the dashed line is the copy."""
+    if shutil.which("gnuplot") is None:
+        return print("quadrille: quantize_gpu.svg is not drawn; it needs gnuplot, apt-get install gnuplot-nox")
+    shares = {name: largest(sizes)["share_of_copy"] for name, sizes in gpu_rows(results).items()
+              if "time_over_known" not in largest(sizes)}
+    title = f"Share of a copy's bytes a second: {results.name.upper()}, 2^30 elements"
+    script = GNUPLOT.format(
+        height=80 + 24 * len(shares), output=results / "quantize_gpu.svg", title=title,
+        end=max(1.2, max(shares.values()) + 0.15), last=len(shares) - 1,
+        labels=", ".join(f'"{name}" {i}' for i, name in enumerate(shares)),
+        data="".join(f"{share}\n" for share in shares.values()))
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+
+
 def replace(text, name, lines):
     body = "\n".join(lines)
     pattern = rf"(<!-- table: {name} -->\n).*?(<!-- end -->)"
@@ -80,6 +159,10 @@ def main():
             text = replace(text, "quantize", quantize_table(results))
         if (results / "gemm_bench.json").exists():
             text = replace(text, "gemm", gemm_table(results))
+        if (results / "quantize_gpu_bench.json").exists():
+            text = replace(text, "quantize_gpu", quantize_gpu_table(results))
+            if "--check" not in sys.argv:
+                draw_gpu_chart(results)
     report = ROOT / "build/compare.json"  # written by sh examples/run.sh
     if report.exists():
         text = replace(text, "compare", compare_table(json.loads(report.read_text())))
