@@ -53,6 +53,7 @@ struct write_target {
   static constexpr bool is_square = false;
   static constexpr int resident = Chunk > 16 ? 3 : Chunk > 8 ? 5 : 6;
   static constexpr bool takes_amax = false;
+  static constexpr bool is_tabulated = false;
   static constexpr bool shares_outer = false;
   static constexpr bool is_row_scaled = false;
   struct codec {
@@ -65,7 +66,7 @@ struct write_target {
   bool is_whole() const { return is_vectorized; }
 
   struct state {};
-  __device__ void prepare(shared_scales&, u32, int, bool) const {}
+  __device__ void prepare(shared_scales&, u32, u32, int, bool) const {}
   __device__ state begin(shared_scales const&) const { return {}; }
   template <bool Whole>
   __device__ void take(state&, float (&x)[Chunk], no_amax, u32 row, int, u32 chunk,

@@ -36,12 +36,16 @@ __device__ inline float sum_of_row(float mine, int row, int lane, int lanes) {
   return of_row[0];
 }
 
-/// target.prepare() and what makes it visible.
+/// target.prepare() and tabulate(), and what makes them visible.
 template <class Target>
 __device__ auto prepared(Target const& target, shared_scales& shared, u32 first, int count,
                          bool stores) {
-  target.prepare(shared, first, count, stores);
+  target.prepare(shared, threadIdx.x, first, count, stores);
   if constexpr (Target::shares_outer) __syncthreads();
+  if constexpr (Target::is_tabulated) {
+    Target::tabulate(shared, threadIdx.x);
+    __syncthreads();
+  }
   return target.begin(shared);
 }
 
@@ -159,9 +163,11 @@ void launch_rows(stream_policy where, Source const& source, Target const& target
   bool const is_whole = source.is_whole(codec::chunk) && target.is_whole();
   auto const kernel =
       is_whole ? row_kernel<true, Target, Source> : row_kernel<false, Target, Source>;
-  // So many tiles a thread block that its start counts little, unless then some multiprocessors had none.
+  // So many tiles a thread block that its start counts little, in whole waves of blocks.
+  constexpr i64 most = codec::chunk > 16 ? 12 : 8;
   i64 const resident = resident_blocks(kernel, row_threads, 0);
-  i64 const depth = max(i64(1), min(i64(7), ceil_div(columns * tiles, resident)));
+  i64 const waves = ceil_div(columns * tiles, resident * most);
+  i64 const depth = max(i64(1), ceil_div(columns * tiles, resident * max(i64(1), waves)));
   launch(where, kernel, grid_of(columns, ceil_div(tiles, depth)), row_threads, 0, source, target,
          row_tiling{u32(tiles), u32(depth), log2, is_reversed});
 }

@@ -9,9 +9,10 @@
 ///   resident                           thread blocks that a multiprocessor is to hold: what the registers
 ///                                      of its work allow
 ///   is_whole()                         whether rows of its output are aligned for the widest stores
-///   prepare(shared, first, count, stores)   for rows [first, first + count) of a thread block; one
-///                                      thread block stores what the copy keeps of them, or of the tensor;
-///                                      then the caller synchronizes
+///   prepare(shared, thread, first, count, stores)   for rows [first, first + count) of a thread block;
+///                                      one thread block stores what the copy keeps of them, or of the
+///                                      tensor; then the caller synchronizes
+///   tabulate(shared, thread)           what follows from that, where is_tabulated; likewise
 ///   begin(shared)                      the state of a thread
 ///   take<Whole>(state, x, amax, row, local, chunk, is_inside)   chunk number `chunk` of a row, as read;
 ///                                      `local` counts rows from `first` on. Whole says that the chunk is
@@ -32,6 +33,7 @@ struct no_amax {};
 struct no_target {
   static constexpr bool exists = false;
   static constexpr bool takes_amax = false;
+  static constexpr bool is_tabulated = false;
   static constexpr bool is_row_scaled = false;
   bool is_whole() const { return true; }
 };
@@ -53,27 +55,36 @@ struct outer_scales_of {
   float const* amax;
   float* decode;  // where the decode factors go; null: nowhere
 
-  /// For rows [first, first + count), count <= 256; by all threads of a thread block of 256.
-  __device__ void prepare(shared_scales& shared, u32 first, int count, i64 rows,
+  static constexpr bool is_tabulated = Codec::is_tabulated;
+
+  /// For rows [first, first + count), by threads that are numbered from 0 on, count of them or more.
+  __device__ void prepare(shared_scales& shared, u32 thread, u32 first, int count, i64 rows,
                           bool stores) const {
     if constexpr (is_stored) {
-      u32 const thread = threadIdx.x;
-      if (is_row ? thread >= u32(count) || first + thread >= u32(rows)
-                 : thread >= (Codec::is_tabulated ? 256u : 1u))
-        return;
+      if (is_row ? thread >= u32(count) || first + thread >= u32(rows) : thread > 0) return;
       u32 const at = is_row ? first + thread : 0;
       outer_scale const o = scale::template outer<element>(amax[at]);
-      if (is_row || thread == 0) {
-        shared.outer[thread] = make_float2(o.encode, o.decode);
-        if (stores && decode != nullptr) decode[at] = o.decode;
-      }
-      if constexpr (Codec::is_tabulated) shared.factors[thread] = factor_of(thread, o);
+      shared.outer[thread] = make_float2(o.encode, o.decode);
+      if (stores && decode != nullptr) decode[at] = o.decode;
     }
   }
-  __device__ static float factor_of(u32 code, outer_scale const& o) {
-    using rule = typename scale::rule;
-    float const factor = rule::order::map(scale::format::decode(code), o).factor;
-    return is_usual(factor) ? factor : as_float(infinity_bits);
+  /// The factors, once that is visible; by 128 threads or more.
+  __device__ static void tabulate(shared_scales& shared, u32 thread) {
+    if constexpr (is_tabulated) {
+      using rule = typename scale::rule;
+      outer_scale const o = shared.outer_of(0);
+      if (thread < 128)
+        for (u32 code = thread; code < codes_of<typename scale::format>(); code += 128) {
+          float const factor = rule::order::map(scale::format::decode(code), o).factor;
+          shared.factors[code] = is_usual(factor) ? factor : as_float(infinity_bits);
+        }
+    }
+  }
+  /// One more than the largest code of a positive scale.
+  template <class F>
+  __device__ static constexpr u32 codes_of() {
+    if constexpr (requires { F::max_code; }) return F::max_code + 1;
+    return 256;
   }
 
   /// Of a tensor, kept in registers; of a row, looked up.
@@ -103,6 +114,7 @@ struct encode_target {
   static constexpr int resident = Chunk > 16 ? 3 : codec::is_random || codec::is_corrected ? 4 : 5;
   static constexpr bool shares_outer = outer_scales_of<R, codec>::is_stored;
   static constexpr bool is_row_scaled = outer_scales_of<R, codec>::is_row;
+  static constexpr bool is_tabulated = codec::is_tabulated;
   static constexpr bool takes_amax = R::rotation::size == 1;
   quantized_ref<R, u8, Layout> q;
   outer_scales_of<R, codec> outer;
@@ -115,8 +127,12 @@ struct encode_target {
   bool is_whole() const { return is_vectorized; }
 
   using state = typename outer_scales_of<R, codec>::view;
-  __device__ void prepare(shared_scales& shared, u32 first, int count, bool stores) const {
-    outer.prepare(shared, first, count, q.rows, stores);
+  __device__ void prepare(shared_scales& shared, u32 thread, u32 first, int count,
+                          bool stores) const {
+    outer.prepare(shared, thread, first, count, q.rows, stores);
+  }
+  __device__ static void tabulate(shared_scales& shared, u32 thread) {
+    outer_scales_of<R, codec>::tabulate(shared, thread);
   }
   __device__ state begin(shared_scales const& shared) const { return state(shared); }
   template <bool Whole, class Amax>
@@ -172,6 +188,7 @@ struct amax_target {
   static constexpr bool is_square = false;
   static constexpr int resident = Chunk > 16 ? 3 : 5;
   static constexpr bool takes_amax = false;
+  static constexpr bool is_tabulated = false;
   static constexpr bool shares_outer = false;
   static constexpr bool is_row_scaled = false;
   using recipe = R;
@@ -182,7 +199,7 @@ struct amax_target {
   bool is_whole() const { return true; }
 
   using state = float;
-  __device__ void prepare(shared_scales&, u32, int, bool) const {}
+  __device__ void prepare(shared_scales&, u32, u32, int, bool) const {}
   __device__ state begin(shared_scales const&) const { return 0; }
   template <bool>
   __device__ void take(state& largest, float (&x)[codec::chunk], no_amax, u32 row, int, u32,
@@ -226,6 +243,7 @@ struct mask_target {
   static constexpr bool is_square = false;
   static constexpr int resident = Chunk > 16 ? 3 : 5;
   static constexpr bool takes_amax = false;
+  static constexpr bool is_tabulated = false;
   static constexpr bool shares_outer = outer_scales_of<R, thread_codec<R, Chunk>>::is_stored;
   static constexpr bool is_row_scaled = outer_scales_of<R, thread_codec<R, Chunk>>::is_row;
   using recipe = R;
@@ -239,8 +257,8 @@ struct mask_target {
   bool is_whole() const { return true; }
 
   using state = typename outer_scales_of<R, thread_codec<R, Chunk>>::view;
-  __device__ void prepare(shared_scales& shared, u32 first, int count, bool) const {
-    outer.prepare(shared, first, count, rows, false);
+  __device__ void prepare(shared_scales& shared, u32 thread, u32 first, int count, bool) const {
+    outer.prepare(shared, thread, first, count, rows, false);
   }
   __device__ state begin(shared_scales const& shared) const { return state(shared); }
   template <bool>

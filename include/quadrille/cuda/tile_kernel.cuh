@@ -167,7 +167,9 @@ __global__ static void __launch_bounds__(tile_threads, 4)
   constexpr bool is_copied = Whole && Source::is_matrix;
   int const local_col = thread % lanes * row_chunk;
   u32 const col = first_col + local_col;
-  for (int local_row = thread / lanes; local_row < tile_side; local_row += row_step) {
+#pragma unroll
+  for (int k = 0; k < tile_side / row_step; ++k) {
+    int const local_row = thread / lanes + k * row_step;
     u32 const row = first_row + local_row;
     if constexpr (is_copied) {
       tile.template copy<row_chunk>(local_row, local_col, source.address(row, col));
@@ -179,17 +181,25 @@ __global__ static void __launch_bounds__(tile_threads, 4)
     }
   }
   if constexpr (is_copied) __pipeline_commit();
+  // The first half of the threads prepares for the rows, the other half for the columns.
+  u32 const other = (threadIdx.x + tile_side) % tile_threads;
   if constexpr (Rows::exists)
-    rows.prepare(outer[0], first_row, tile_side, Rows::is_row_scaled ? tile_col == 0 : is_first);
+    rows.prepare(outer[0], threadIdx.x, first_row, tile_side,
+                 Rows::is_row_scaled ? tile_col == 0 : is_first);
   if constexpr (Cols::exists)
-    cols.prepare(outer[1], first_col, tile_side, Cols::is_row_scaled ? tile_row == 0 : is_first);
+    cols.prepare(outer[1], other, first_col, tile_side,
+                 Cols::is_row_scaled ? tile_row == 0 : is_first);
+  if constexpr (Rows::is_tabulated || Cols::is_tabulated) __syncthreads();
+  if constexpr (Rows::is_tabulated) Rows::tabulate(outer[0], threadIdx.x);
+  if constexpr (Cols::is_tabulated) Cols::tabulate(outer[1], other);
   if constexpr (is_copied) __pipeline_wait_prior(0);
   __syncthreads();
 
   if constexpr (Rows::exists) {
     auto state = rows.begin(outer[0]);
-#pragma unroll 1
-    for (int local_row = thread / lanes; local_row < tile_side; local_row += row_step) {
+#pragma unroll
+    for (int k = 0; k < tile_side / row_step; ++k) {
+      int const local_row = thread / lanes + k * row_step;
       u32 const row = first_row + local_row;
       u32 w[tile_type::template words_of<row_chunk>];
       tile.load(local_row, local_col, w);
@@ -211,8 +221,9 @@ __global__ static void __launch_bounds__(tile_threads, 4)
     int const group_row = thread % groups * chunk;
     u32 const row = first_row + group_row;
     u32 const* const from = tile.words + tile_type::row_at(group_row);
-#pragma unroll 1
-    for (int word = thread / groups; word < tile_type::row_words; word += step) {
+#pragma unroll
+    for (int k = 0; k < tile_type::row_words / step; ++k) {
+      int const word = thread / groups + k * step;
       u32 w[chunk];
 #pragma unroll
       for (int i = 0; i < chunk; ++i) w[i] = from[tile_type::row_at(i) + word];

@@ -109,7 +109,7 @@ __global__ static void __launch_bounds__(unit_threads)
   };
 
   if constexpr (Work != unit_work::amax)
-    to.outer.prepare(outer, u32(first_row), 1, source.rows,
+    to.outer.prepare(outer, threadIdx.x, u32(first_row), 1, source.rows,
                      Work == unit_work::encode && blockIdx.x == 0);
   // A rotation group is rotated by the thread that loads it, in its own row.
   constexpr int group = R::rotation::size;
