@@ -88,7 +88,7 @@ struct bent_scale : two_level<e4m3> {
     auto const chosen = plain::choose<E>(block, outer);
     int large = 0;
     for (int i = 0; i < block.n; ++i)
-      large += detail::magnitude(block.x[i]) > detail::mul(block.amax, 0.5f);
+      large += detail::magnitude_bits(block.x[i]) > detail::bits_of(detail::mul(block.amax, 0.5f));
     bool const is_integer = 4 * large > block.n;
     float const step = detail::min(
         detail::mul(chosen.to_grid.factor, is_integer ? 7.f / 6 : 1.f), detail::float_max);

@@ -147,8 +147,9 @@ struct dequantized_source {
       decode(from, row, col, out);
     } else {  // the whole of a larger rotation, for a part of it
       u32 const first = col / group * group;
+      u32 const inside = min(row, u32(rows) - 1);  // a kernel may ask for rows below the last
       float whole[group];
-      decode(fetch<group, false>(row, first), row, first, whole);
+      decode(fetch<group, false>(inside, first), inside, first, whole);
       R::rotation::invert(whole, signs);
 #pragma unroll
       for (int i = 0; i < N; ++i) out[i] = whole[int(col - first) + i];
