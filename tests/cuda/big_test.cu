@@ -3,22 +3,12 @@
 
 // Matrices of more than 2^31 elements. Each test is left out, with a message, where memory is short.
 
+#include "cuda/big.cuh"
 #include "cuda/cases.cuh"
 
 using namespace parity;
 
 namespace {
-
-/// False, with a message, if the device has less than `bytes` to spare.
-bool has_memory(std::size_t bytes) {
-  std::size_t free = 0;
-  std::size_t all = 0;
-  check_cuda(cudaMemGetInfo(&free, &all));
-  if (free >= bytes + (std::size_t(1) << 28)) return true;
-  WARN("skipped: " << (free >> 20) << " MiB of GPU memory are free, the test needs "
-                   << (bytes >> 20));
-  return false;
-}
 
 /// Bytes of `x` that are not `value`.
 __global__ void count_others(u8 const* x, i64 n, u8 value, u64* others) {
@@ -45,14 +35,6 @@ std::vector<T> read(T const* x, i64 n) {
 }
 
 u16 const six = u16(detail::bits_of(6.f) >> 16);
-
-/// Device memory, each byte `fill`.
-template <class T>
-struct filled : device_buffer<T> {
-  filled(i64 n, int fill) : device_buffer<T>(std::size_t(n)) {
-    check_cuda(cudaMemset(this->data(), fill, std::size_t(n) * sizeof(T)));
-  }
-};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 // What the GPU entry points refuse: the error names the rule, and nothing has been written.
 
 #include "cuda/cases.cuh"
+#include "cuda/refused.cuh"
 
 using namespace parity;
 
@@ -12,24 +13,6 @@ namespace {
 struct plus {
   __device__ float operator()(float x, float y) const { return x + y; }
 };
-
-/// f() throws quadrille::error whose text contains `rule`.
-template <class F>
-void require_refused(char const* rule, F f) {
-  INFO("expected: " << rule);
-  try {
-    f();
-    FAIL_CHECK("not refused");
-  } catch (quadrille::error const& e) {
-    INFO(e.what());
-    CHECK(std::string(e.what()).find("quadrille: ") == 0);
-    CHECK(std::string(e.what()).find(rule) != std::string::npos);
-  } catch (std::exception const& e) {
-    FAIL_CHECK("another exception: " << e.what());
-    cudaGetLastError();
-  }
-  CHECK(cudaGetLastError() == cudaSuccess);
-}
 
 /// A 4 x 64 matrix, where it is quantized to, and options that are right.
 template <class R>
@@ -47,7 +30,7 @@ struct setting {
     auto q = to.ref();
     auto changed = options;
     change(view, q, changed);
-    ::require_refused(rule, [&] { quantize(on(nullptr), view, q, changed); });
+    parity::require_refused(rule, [&] { quantize(on(nullptr), view, q, changed); });
     require_untouched();
   }
   void require_untouched() const {
@@ -73,7 +56,7 @@ struct two_copies {
                   options_transposed);
   }
   void require_refused(char const* rule) const {
-    ::require_refused(rule, [&] { run(); });
+    parity::require_refused(rule, [&] { run(); });
     to.check_untouched();
     to_transposed.check_untouched();
     check_equal("workspace", work.host(), bytes(work.size(), 0xA5));

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <quadrille/quadrille.cuh>
+#include <quadrille/cuda/device_quantized.cuh>
+#include <quadrille/quadrille.hpp>
 
 #include "cuda/guarded.cuh"
 #include "support/inputs.hpp"
