@@ -25,4 +25,11 @@ inline constexpr bool has_e2m1_conversion = compute_capability >= 100;
 inline constexpr bool has_e2m1_conversion = false;
 #endif
 
+/// wgmma and setmaxnreg (sm_90a only).
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+inline constexpr bool has_wgmma = true;
+#else
+inline constexpr bool has_wgmma = false;
+#endif
+
 }  // namespace quadrille::target
