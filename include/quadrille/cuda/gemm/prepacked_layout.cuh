@@ -1,0 +1,375 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// 4-bit weights in the order in which the tensor cores take them: prepacked once, multiplied often.
+///
+/// A record holds 64 rows x 64 columns: the codes of its four units of 16 rows, 512 bytes each, then their
+/// scales. The records of 64 rows follow one another along K. In a unit, lane 4g + t of a warp owns 16
+/// bytes; word j of them are the codes of its A fragment of columns [16 j, 16 j + 16) (mma.sync m16n8k16
+/// and wgmma alike): rows g, g + 8, columns 2t, 2t + 1, then both rows, columns 2t + 8, 2t + 9. The bits
+/// of a word lie so that few instructions bring them where BF16 has them: see fragment_code.
+/// Rows and columns are padded to 64 with zeros.
+///
+/// It is a permutation of the canonical codes and scales, with these exceptions, none of which changes a
+/// value: the codes of a block whose E4M3 scale is zero, or whose UE8M0 scale is NaN, become zeros, and a
+/// negative E4M3 scale (no rule makes one) gives its sign to the codes.
+
+#include <quadrille/arch/target.hpp>
+#include <quadrille/recipe.hpp>
+#include <quadrille/storage.hpp>
+
+namespace quadrille {
+
+namespace detail {
+
+QUADRILLE_LEAF constexpr u32 rotate_left(u32 x, int n) { return x << n | x >> (32 - n); }
+QUADRILLE_LEAF constexpr u32 rotate_right(u32 x, int n) { return x >> n | x << (32 - n); }
+
+/// The eight codes of a lane and k16 step in one word, and in the halves of four words as BF16 numbers.
+///   raw(code)        16 bits that are the BF16 number value(code) * 2^raw_exponent (+ offset)
+///   code(raw)        and back
+///   gather(v)        the word of four pairs of raws
+///   spread(word, v)  and back: what the kernels pay for
+/// E2M1 magnitudes sit in the two low exponent bits and the first mantissa bit, so that all eight, the
+/// subnormal one included, are BF16 numbers as they are. Uniform grids are BF16 subnormals.
+template <class E>
+struct fragment_code;
+
+template <>
+struct fragment_code<e2m1> {
+  static constexpr int raw_exponent = -126;
+  static constexpr float offset = 0;
+  static constexpr u32 zero = 0;
+  static constexpr u32 mask = 0x81c081c0u;
+  static constexpr u32 scattered = 0x00400040u;  // bits of the fourth pair that lie apart
+
+  QUADRILLE_LEAF static constexpr u32 raw(u32 code) { return (code & 8) << 12 | (code & 7) << 6; }
+  QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 12 & 8 | raw >> 6 & 7; }
+  QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[4]) {
+    return v[0] | v[1] >> 4 | rotate_right(v[2], 10) | (v[3] & scattered) >> 6 |
+           rotate_right(v[3] & ~scattered, 14);
+  }
+  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4]) {
+    v[0] = word & mask;
+    v[1] = word << 4 & mask;
+    v[2] = rotate_left(word, 10) & mask;
+    v[3] = (word << 6 & scattered) | (rotate_left(word, 14) & (mask & ~scattered));
+  }
+};
+
+template <>
+struct fragment_code<e1m2> {
+  static constexpr int raw_exponent = -127;
+  static constexpr float offset = 0;
+  static constexpr u32 zero = 0;
+  static constexpr u32 mask = 0x80708070u;
+
+  QUADRILLE_LEAF static constexpr u32 raw(u32 code) { return (code & 8) << 12 | (code & 7) << 4; }
+  QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 12 & 8 | raw >> 4 & 7; }
+  QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[4]) {
+    return v[0] | v[1] >> 4 | rotate_right(v[2], 8) | rotate_right(v[3], 12);
+  }
+  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4]) {
+    v[0] = word & mask;
+    v[1] = word << 4 & mask;
+    v[2] = rotate_left(word, 8) & mask;
+    v[3] = rotate_left(word, 12) & mask;
+  }
+};
+
+/// Offset binary: a raw is value + 8, which the multiplication by the scale takes off again.
+template <int Low>
+struct fragment_code<twos_complement<4, Low>> {
+  static constexpr int raw_exponent = -129;
+  static constexpr float offset = 8;
+  static constexpr u32 zero = 0x80;
+  static constexpr u32 mask = 0x00f000f0u;
+
+  QUADRILLE_LEAF static constexpr u32 raw(u32 code) { return (code ^ 8) << 4; }
+  QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 4 & 15 ^ 8; }
+  QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[4]) {
+    return v[0] >> 4 | v[1] | v[2] << 4 | v[3] << 8;
+  }
+  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4]) {
+    v[0] = word << 4 & mask;
+    v[1] = word & mask;
+    v[2] = word >> 4 & mask;
+    v[3] = word >> 8 & mask;
+  }
+};
+
+template <class E>
+inline constexpr bool has_fragment_code = false;
+template <>
+inline constexpr bool has_fragment_code<e2m1> = true;
+template <>
+inline constexpr bool has_fragment_code<e1m2> = true;
+template <int Low>
+inline constexpr bool has_fragment_code<twos_complement<4, Low>> = true;
+
+/// A block scale as a byte that two instructions turn into two BF16 numbers.
+///   pack(stored), unpack(byte)
+///   expand(four)   even and odd bytes of a word, each as BF16 number scale * 2^exponent
+template <class F>
+struct fragment_scale;
+
+/// Five bits of exponent and three of mantissa, normalised, so that BF16 has the same bits: scale * 2^119.
+/// 0xff is NaN there too. There is no zero: 0 stands for it where the codes are zeros.
+template <>
+struct fragment_scale<e4m3> {
+  static constexpr int exponent = 119;
+  static constexpr int bias = 22;
+
+  QUADRILLE_HD static constexpr u8 pack(u32 stored) {
+    u32 magnitude = stored & 0x7f;
+    if (magnitude == 0x7f) return 0xff;
+    if (magnitude == 0) return 0;
+    int field = int(magnitude >> 3);
+    u32 fraction = magnitude & 7;
+    if (field == 0) {  // subnormal: the leading one goes
+      for (field = 1; fraction < 8; --field) fraction *= 2;
+      fraction -= 8;
+    }
+    return u8(u32(field - 7 + bias) << 3 | fraction);
+  }
+  QUADRILLE_HD static constexpr u8 unpack(u32 packed) {
+    if (packed == 0xff) return 0x7f;
+    if (packed == 0) return 0;
+    int const field = int(packed >> 3) + 7 - bias;
+    u32 const fraction = packed & 7;
+    return field >= 1 ? u8(u32(field) << 3 | fraction) : u8((fraction | 8) >> (1 - field));
+  }
+  __device__ __forceinline__ static void expand(u32 four, u32& even, u32& odd) {
+    even = __byte_perm(four, 0, 0x4240) * 16 + 0x70007000u;
+    odd = __byte_perm(four, 0, 0x4341) * 16 + 0x70007000u;
+  }
+};
+
+/// The exponent field of the BF16 number; its subnormal 2^-127 is put right, and what stands for NaN is
+/// infinity, where the codes are zeros.
+template <>
+struct fragment_scale<ue8m0> {
+  static constexpr int exponent = 0;
+  QUADRILLE_HD static constexpr u8 pack(u32 stored) { return u8(stored); }
+  QUADRILLE_HD static constexpr u8 unpack(u32 packed) { return u8(packed); }
+  __device__ __forceinline__ static void expand(u32 four, u32& even, u32& odd) {
+    even = __vmaxu2(__byte_perm(four, 0, 0x4240) << 7, 0x00400040u);
+    odd = __vmaxu2(__byte_perm(four, 0, 0x4341) << 7, 0x00400040u);
+  }
+};
+
+template <class S>
+inline constexpr bool has_fragment_scale = false;
+template <class S>
+  requires requires { typename S::format; }
+inline constexpr bool has_fragment_scale<S> =
+    is_same_v<typename S::format, e4m3> || is_same_v<typename S::format, ue8m0>;
+
+template <class R>
+QUADRILLE_HD consteval bool can_prepack() {
+  if constexpr (has_fragment_code<typename R::element> && has_fragment_scale<typename R::scale>)
+    return is_linear<typename R::scale> && R::block::cols % 16 == 0;
+  return false;
+}
+}  // namespace detail
+
+/// True if weights of recipe R can be prepacked: a 4-bit element (e2m1, e1m2, int4), blocks of a multiple
+/// of 16 columns, and E4M3 or UE8M0 block scales that multiply.
+template <class R>
+inline constexpr bool is_prepackable = detail::can_prepack<R>();
+
+namespace detail {
+/// How recipe R is laid out.
+template <class R>
+struct prepacked_layout {
+  static_assert(
+      is_prepackable<R>,
+      "quadrille: weights of this recipe cannot be prepacked; that takes 4-bit elements (e2m1, "
+      "e1m2, "
+      "int4), blocks of a multiple of 16 columns and E4M3 or UE8M0 block scales that multiply, use "
+      "gemm with the canonical tensor");
+  using code = fragment_code<typename R::element>;
+  using format = typename R::scale::format;
+  using scale = fragment_scale<format>;
+
+  static constexpr int rows = 64;  // of a record
+  static constexpr int cols = 64;
+  static constexpr int unit_rows = 16;
+  static constexpr int unit_bytes = unit_rows * cols / 2;
+  static constexpr int scale_cols = R::block::cols % 32 == 0 ? 32 : 16;  // per stored scale
+  static constexpr int scale_words = cols / scale_cols / 2;  // of a lane: rows g and g + 8
+  static constexpr int unit_scale_bytes = 32 * scale_words;
+  static constexpr int code_bytes = 4 * unit_bytes;
+  static constexpr int bytes = code_bytes + 4 * unit_scale_bytes;  // of a record: 2304 or 2176
+
+  /// Sums of products with decoded operands, times this, are sums of products with the values.
+  static constexpr int factor_exponent = is_same_v<format, ue8m0>
+                                             ? (code::offset != 0 ? 3 : 2)
+                                             : -(code::raw_exponent + scale::exponent);
+  static constexpr float factor = exp2i(factor_exponent);
+
+  /// Where a record keeps the scale of a row and columns [i * scale_cols ..): word i / 2 of lane row g has
+  /// bytes (g, even), (g, odd), (g + 8, even), (g + 8, odd).
+  QUADRILLE_LEAF static constexpr int scale_offset(int row, int i) {
+    return code_bytes + row / 16 * unit_scale_bytes + (row % 8 * scale_words + i / 2) * 4 +
+           row % 16 / 8 * 2 + i % 2;
+  }
+};
+}  // namespace detail
+
+/// Prepacked weights as pointers: what kernels take. Trivially copyable.
+///   data    size() bytes, aligned to 128
+///   outer   decode factors as in quantized_ref
+///   count   matrices of rows x cols that follow one another: the experts of a mixture, or a batch
+template <recipe R, class Byte = u8>
+struct prepacked_ref {
+  using layout = detail::prepacked_layout<R>;
+  static constexpr bool is_const = detail::is_same_v<Byte, u8 const>;
+
+  Byte* data = nullptr;
+  float const* outer = nullptr;
+  i64 rows = 0;
+  i64 cols = 0;
+  i32 count = 1;
+  u64 rotation_seed = 0;
+
+  prepacked_ref() = default;
+  QUADRILLE_HD constexpr prepacked_ref(Byte* records, float const* outer_factors, i64 row_count,
+                                       i64 col_count, i32 matrices = 1, u64 seed = 0)
+      : data(records),
+        outer(outer_factors),
+        rows(row_count),
+        cols(col_count),
+        count(matrices),
+        rotation_seed(seed) {}
+  template <class Other>
+    requires(is_const&& detail::is_same_v<Other, u8>)
+  QUADRILLE_HD constexpr prepacked_ref(prepacked_ref<R, Other> const& p)
+      : prepacked_ref(p.data, p.outer, p.rows, p.cols, p.count, p.rotation_seed) {}
+
+  /// Groups of 64 rows in one matrix, and records along K.
+  QUADRILLE_HD constexpr i64 groups() const { return detail::ceil_div(rows, i64(layout::rows)); }
+  QUADRILLE_HD constexpr i64 slabs() const { return detail::ceil_div(cols, i64(layout::cols)); }
+  QUADRILLE_HD constexpr i64 size() const { return count * groups() * slabs() * layout::bytes; }
+};
+
+/// Bytes of prepacked weights: `count` matrices of rows x cols.
+template <class R>
+constexpr i64 prepacked_bytes(i64 rows, i64 cols, i32 count = 1) {
+  return prepacked_ref<R>(nullptr, nullptr, rows, cols, count).size();
+}
+
+namespace detail {
+
+// BF16 arithmetic on both halves of a word, one rounding, subnormals kept. `Half` of b (and c) serves both:
+// written as a move of 16-bit registers it becomes an operand modifier and costs nothing.
+#define QUADRILLE_HALVES(Half, REGISTER, FROM) \
+  "mov.b32 {low, high}, " FROM "; mov.b32 " REGISTER ", {" Half ", " Half "};"
+template <int Half>
+__device__ __forceinline__ u32 fma_bf16x2(u32 a, u32 b, u32 c) {
+  u32 r;
+  if constexpr (Half == 0)
+    asm("{ .reg .b16 low, high; .reg .b32 b, c;" QUADRILLE_HALVES("low", "b", "%2")
+            QUADRILLE_HALVES("low", "c", "%3") "fma.rn.bf16x2 %0, %1, b, c; }"
+        : "=r"(r)
+        : "r"(a), "r"(b), "r"(c));
+  else
+    asm("{ .reg .b16 low, high; .reg .b32 b, c;" QUADRILLE_HALVES("high", "b", "%2")
+            QUADRILLE_HALVES("high", "c", "%3") "fma.rn.bf16x2 %0, %1, b, c; }"
+        : "=r"(r)
+        : "r"(a), "r"(b), "r"(c));
+  return r;
+}
+template <int Half>
+__device__ __forceinline__ u32 multiply_bf16x2(u32 a, u32 b) {
+  if constexpr (target::compute_capability < 90) {
+    return fma_bf16x2<Half>(a, b, 0x80008000u);
+  } else {
+    u32 r;
+    if constexpr (Half == 0)
+      asm("{ .reg .b16 low, high; .reg .b32 b;" QUADRILLE_HALVES("low", "b",
+                                                                 "%2") "mul.rn.bf16x2 %0, %1, b; }"
+          : "=r"(r)
+          : "r"(a), "r"(b));
+    else
+      asm("{ .reg .b16 low, high; .reg .b32 b;" QUADRILLE_HALVES("high", "b",
+                                                                 "%2") "mul.rn.bf16x2 %0, %1, b; }"
+          : "=r"(r)
+          : "r"(a), "r"(b));
+    return r;
+  }
+}
+/// Each half of a times c, which is exact in BF16.
+__device__ __forceinline__ u32 multiply_bf16x2(u32 a, u32 c) {
+  u32 r;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(c), "r"(0x80008000u));
+  return r;
+}
+#undef QUADRILLE_HALVES
+QUADRILLE_LEAF constexpr u32 twice_bf16(float x) {  // x is exact in BF16
+  return (bits_of(x) >> 16) * 0x00010001u;
+}
+
+/// The scales of a lane's two rows for a word of codes: row g in the low half, row g + 8 in the high one.
+template <class R>
+struct fragment_scales {
+  using layout = prepacked_layout<R>;
+  static constexpr bool takes_offset =
+      layout::code::offset != 0 && is_same_v<typename layout::format, e4m3>;
+  u32 factor;
+  u32 offset = 0;
+
+  /// From a pair of expand_scales.
+  __device__ __forceinline__ explicit fragment_scales(u32 both) : factor(both) {
+    if constexpr (takes_offset)  // -8 * 2^-129 is normal, 2^-129 is not
+      offset = multiply_bf16x2(
+          both, twice_bf16(-layout::code::offset / 8 * exp2i(layout::code::raw_exponent + 3)));
+  }
+  template <int Half>
+  __device__ __forceinline__ u32 apply(u32 pair) const {
+    if constexpr (takes_offset)
+      return fma_bf16x2<Half>(pair, factor, offset);
+    else
+      return multiply_bf16x2<Half>(pair, factor);
+  }
+};
+
+/// An A fragment of m16n8k16, or a warp's of wgmma k16, from a word of codes: exact.
+template <class R>
+__device__ __forceinline__ void decode_fragment(u32 word, fragment_scales<R> const& scales,
+                                                u32 (&a)[4]) {
+  using layout = prepacked_layout<R>;
+  using code = typename layout::code;
+  code::spread(word, a);
+  if constexpr (is_same_v<typename layout::format, ue8m0>) {
+    // Further than one BF16 multiplication can bring a raw: first to values.
+    constexpr u32 up = twice_bf16(exp2i(-code::raw_exponent - layout::factor_exponent));
+    constexpr u32 down = twice_bf16(-code::offset * exp2i(-layout::factor_exponent));
+#pragma unroll
+    for (int i = 0; i < 4; ++i) a[i] = fma_bf16x2<0>(a[i], up, down);
+  }
+  a[0] = scales.template apply<0>(a[0]);
+  a[1] = scales.template apply<1>(a[1]);
+  a[2] = scales.template apply<0>(a[2]);
+  a[3] = scales.template apply<1>(a[3]);
+}
+
+/// What a lane needs of the scales of its unit: for step j the pair of scales (rows g and g + 8) that
+/// fragment_scales takes.
+template <class R>
+__device__ __forceinline__ void expand_scales(u32 const (&packed)[prepacked_layout<R>::scale_words],
+                                              u32 (&pairs)[4]) {
+  using layout = prepacked_layout<R>;
+  if constexpr (layout::scale_words == 2) {
+    layout::scale::expand(packed[0], pairs[0], pairs[1]);
+    layout::scale::expand(packed[1], pairs[2], pairs[3]);
+  } else {
+    layout::scale::expand(packed[0], pairs[0], pairs[2]);
+    pairs[1] = pairs[0];
+    pairs[3] = pairs[2];
+  }
+}
+
+}  // namespace detail
+}  // namespace quadrille

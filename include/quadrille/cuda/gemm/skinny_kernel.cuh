@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// D = X W^T for few rows of X (tokens) and prepacked 4-bit W: bound by reading W once. Any GPU from sm_80.
+///
+/// W is the A operand of mma.sync m16n8k16 and X the B operand. Both come through shared memory: W by a ring of
+/// each warp's own, X by one that all share. The multiplying warps stand in a grid of
+/// row_warps x k_warps: each owns `units` units of 16 rows of W, and every k_warps-th stretch of `steps`
+/// records along K. Another warp keeps the ring full (two do where the copy engine cannot). A block takes
+/// tile after tile (all of K, for row_warps * units units and up to 8 * Tiles tokens), and both streams
+/// run on across the seam. The order of every sum is fixed.
+///
+/// Shared memory:
+///   stages    of X: k_warps x steps tiles of tokens x 128 bytes, swizzled as the copy engine does
+///   weights   of each multiplying warp: `ahead` stretches, codes and then scales
+///   sums      FP32: buffers x tokens x (rows + 4), to add the k_warps and to turn rows into columns
+///   barriers  for each stage: full (the copies have landed), empty (every multiplying warp has read it)
+///   first     tiles before each segment
+
+#include <quadrille/cuda/gemm/skinny_block.cuh>
+
+namespace quadrille::detail {
+
+/// first[s] = tiles before segment s.
+template <class Shape>
+__device__ __forceinline__ void count_tiles(gemm_segments const& all, i64 tiles_along_n,
+                                            u32* first) {
+  if (threadIdx.x >= 32) return;
+  u32 before = 0;
+  for (i32 base = 0; base < all.count; base += 32) {
+    i32 const s = base + i32(threadIdx.x);
+    u32 count = 0;
+    if (s < all.count)
+      count = u32(ceil_div(all.first_row(s + 1) - all.first_row(s), i64(Shape::tokens)) *
+                  tiles_along_n);
+    u32 sum = count;
+    for (int step = 1; step < 32; step *= 2) {
+      u32 const other = __shfl_up_sync(0xffffffffu, sum, step);
+      if (int(threadIdx.x) >= step) sum += other;
+    }
+    if (s < all.count) first[s] = before + sum - count;
+    before += __shfl_sync(0xffffffffu, sum, 31);
+  }
+  if (threadIdx.x == 0) first[all.count] = before;
+}
+
+template <class R, class Shape, class Epilogue>
+static __global__ void __launch_bounds__((Shape::max_warps + 2) * 32, 1)
+    skinny_kernel(__grid_constant__ skinny_arguments<R, Epilogue> const args) {
+  using shape = Shape;
+  extern __shared__ __align__(1024) u8 skinny_shared[];
+  skinny_grid const& grid = args.grid;
+  int const warps = grid.row_warps * grid.k_warps;
+  int const cols = grid.row_warps * shape::units * 16;
+  int const stage_bytes = grid.k_warps * shape::steps * shape::tile_bytes;
+  using block_type = skinny_block<R, Shape, Epilogue>;
+  int const weights = grid.depth * stage_bytes;
+  auto* const sums = reinterpret_cast<float*>(skinny_shared + weights +
+                                              warps * shape::ahead * block_type::stretch_bytes);
+  auto* const full =
+      reinterpret_cast<skinny_barrier*>(sums + grid.buffers * shape::tokens * (cols + 4));
+  auto* const empty = full + shape::max_depth;
+  auto* const first = reinterpret_cast<u32*>(empty + shape::max_depth);
+  if (threadIdx.x == 0) {
+    if constexpr (target::compute_capability >= 90)
+      asm volatile("prefetch.tensormap [%0];" ::"l"(&args.map) : "memory");
+    for (int i = 0; i < grid.depth; ++i) {
+      ::cuda::ptx::mbarrier_init(full + i, u32(max(1, args.x.copied_by * 32)));
+      ::cuda::ptx::mbarrier_init(empty + i, u32(warps));
+    }
+  }
+  if constexpr (target::compute_capability >= 90) {
+    ::cuda::ptx::fence_mbarrier_init(::cuda::ptx::sem_release, ::cuda::ptx::scope_cluster);
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what comes before in the stream
+  }
+  count_tiles<Shape>(args.all, ceil_div(args.w.groups() * 4, i64(cols / 16)), first);
+  __syncthreads();
+
+  i32 const slabs = i32(args.w.slabs());
+  block_type const block{args,
+                         full,
+                         empty,
+                         ampere::shared_address(skinny_shared),
+                         ampere::shared_address(skinny_shared + weights),
+                         sums,
+                         first,
+                         ceil_div(slabs, grid.k_warps * shape::steps),
+                         slabs,
+                         int(threadIdx.x) % 32};
+  int const warp = int(threadIdx.x) / 32;
+  if (warp < warps) {
+    block.multiply_tiles(warp);
+  } else if (args.x.copied_by != 0) {
+    block.copy_activations(warp - warps);
+  } else if constexpr (target::compute_capability >= 90) {
+    if (warp == warps && block.lane == 0) block.fetch_activations();
+  }
+}
+
+// ---- host
+
+/// Shared memory of a block; 0 if there is no room. Chooses depth and buffers.
+template <class R, class Shape>
+std::size_t skinny_fit(skinny_grid& grid, i32 segments, std::size_t most) {
+  using shape = Shape;
+  std::size_t const buffer =
+      std::size_t(shape::tokens * (grid.row_warps * shape::units * 16 + 4)) * 4;
+  std::size_t const stage = std::size_t(grid.k_warps * shape::steps * shape::tile_bytes);
+  using layout = prepacked_layout<R>;
+  std::size_t const weights =
+      std::size_t(grid.row_warps * grid.k_warps * shape::ahead * shape::steps * shape::units) *
+      (layout::unit_bytes + layout::unit_scale_bytes);
+  std::size_t const least = weights + 16 * shape::max_depth + std::size_t(segments + 1) * 4;
+  for (int depth : {4, 3, 2, 1})
+    for (int buffers : {grid.k_warps, 1}) {
+      grid.buffers = buffers;
+      if (least + grid.buffers * buffer + depth * stage > most) continue;
+      grid.depth =
+          int(min((most - least - grid.buffers * buffer) / stage, std::size_t(shape::max_depth)));
+      return least + grid.buffers * buffer + grid.depth * stage;
+    }
+  return 0;
+}
+
+/// How the warps of a block stand: so that the multiprocessors' shares are equal, and that enough warps are
+/// busy in each.
+template <class R, class Shape>
+skinny_grid skinny_choose(gemm_segments const& all, i64 width, i64 token_tiles, i64 processors,
+                          std::size_t shared) {
+  using shape = Shape;
+  i64 const units = ceil_div(all.cols, i64(64)) * 4;
+  i64 const slabs = max(i64(1), ceil_div(all.depth, i64(64)));
+  skinny_grid best;
+  double best_cost = 0;
+  for (int k_warps = 1; k_warps <= 8; k_warps *= 2)
+    for (int row_warps = 1; row_warps * k_warps <= shape::max_warps; ++row_warps) {
+      skinny_grid grid{row_warps, k_warps};
+      i64 const each = row_warps * shape::units;
+      if (each * 16 % width != 0 || (shape::warpgroups && row_warps % 4 != 0) ||
+          skinny_fit<R, Shape>(grid, all.count, shared) == 0)
+        continue;
+      i64 const turns = ceil_div(ceil_div(units, each) * token_tiles, processors);
+      i64 const stretch = k_warps * shape::steps;
+      double const records = double(turns * each) * double(ceil_div(slabs, stretch) * stretch);
+      double const warps = row_warps * k_warps;
+      double const cost = records * max(1., 8 / warps) + double(turns) * (8 + k_warps) * 8;
+      if (best.row_warps == 0 || cost < best_cost) {
+        best = grid;
+        best_cost = cost;
+      }
+    }
+  return best;
+}
+
+#pragma GCC visibility push(hidden)  // see stream.cuh
+template <class Shape, class R, class Epilogue>
+void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
+                         prepacked_ref<R, u8 const> w, skinny_activations x,
+                         Epilogue const& epilogue, i64 token_tiles, skinny_grid grid) {
+  int device = 0;
+  int processors = 0;
+  int shared = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the current device");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+             "asking for a device attribute");
+  check_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+             "asking for a device attribute");
+  if (grid.row_warps == 0 || (Shape::warpgroups && grid.row_warps % 4 != 0))
+    grid =
+        skinny_choose<R, Shape>(all, Epilogue::width, token_tiles, processors, std::size_t(shared));
+  std::size_t const bytes =
+      grid.row_warps == 0 ? 0 : skinny_fit<R, Shape>(grid, all.count, std::size_t(shared));
+  require(
+      bytes != 0,
+      "the product has too many segments for the decode kernel; a few thousand fit, call it for "
+      "fewer at a time");
+  auto const kernel = skinny_kernel<R, Shape, Epilogue>;
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)),
+             "asking for shared memory");
+  cudaFuncAttributes code{};
+  check_cuda(cudaFuncGetAttributes(&code, kernel), "asking for a kernel");
+  bool const is_hopper =
+      code.ptxVersion >= 90;  // what this device runs was compiled for that, or newer
+  CUtensorMap map{};
+  x.copied_by = is_hopper && is_mappable(x.data, x.stride * 2) && all.depth > 0 ? 0 : 2;
+  require(all.rows < i64(1) << 31, "the product has too many rows for the decode kernel");
+  if (x.copied_by == 0)
+    map = make_tensor_map<2>(x.data, {{cuuint64_t(all.depth * 2), cuuint64_t(all.rows)},
+                                      {cuuint64_t(x.stride * 2)},
+                                      {128, cuuint32_t(Shape::tokens)}});
+  i64 const units = i64(grid.row_warps) * Shape::units;
+  i64 const tiles = ceil_div(w.groups() * 4, units) * token_tiles;
+  require(
+      tiles < i64(1) << 31,
+      "the product has too many rows for the decode kernel; it is meant for a few, use another");
+  cudaLaunchAttribute early{};  // the kernel waits for what comes before it
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.blockDim = dim3(unsigned(32 * (grid.row_warps * grid.k_warps + 2)));
+  config.gridDim = dim3(unsigned(min(tiles, i64(processors))));
+  config.dynamicSmemBytes = bytes;
+  config.stream = where.stream;
+  config.attrs = &early;
+  config.numAttrs = is_hopper ? 1 : 0;
+  check_cuda(cudaLaunchKernelEx(&config, kernel,
+                                skinny_arguments<R, Epilogue>{all, w, x, epilogue, grid, map}),
+             "launching a kernel");
+}
+
+/// Enqueues D = X W^T on the current device, for any number of rows of X: fast up to 32 a segment, and
+/// right beyond. Segment s takes matrix s of w; w.outer is the epilogue's business. Needs no workspace.
+template <class R, class Epilogue>
+void launch_skinny(stream_policy where, gemm_segments const& all, prepacked_ref<R, u8 const> w,
+                   skinny_activations x, Epilogue const& epilogue, skinny_grid forced = {}) {
+  require_equal(w.rows, all.cols, "the number of rows of the prepacked weights");
+  require_equal(w.cols, all.depth, "the number of columns of the prepacked weights");
+  require_equal(w.count, all.count, "the number of matrices of prepacked weights");
+  if (all.rows == 0 || all.cols == 0 || all.count == 0) return;
+  i64 const each = all.offsets == nullptr ? all.each : ceil_div(all.rows, i64(all.count));
+  bool const is_hopper = has_hopper_code();
+  auto const enqueue = [&]<class Shape>(Shape) {
+    // Segments' sizes are on the device: at most this many tiles along the tokens.
+    i64 const token_tiles = all.offsets == nullptr ? all.count * ceil_div(each, i64(Shape::tokens))
+                                                   : all.rows / Shape::tokens + all.count;
+    launch_skinny_tiles<Shape>(where, all, w, x, epilogue, token_tiles, forced);
+  };
+  if (each <= 8)
+    enqueue(skinny_shape<1, false>{});
+  else if (each <= 16)
+    enqueue(skinny_shape<2, false>{});
+  else if (is_hopper)
+    enqueue(skinny_shape<4, true>{});
+  else
+    enqueue(skinny_shape<4, false>{});
+}
+#pragma GCC visibility pop
+
+}  // namespace quadrille::detail
