@@ -121,6 +121,7 @@ struct fp8_exact : amax_rule {
   using error = squared_error;
   static constexpr float bound = 384;  // the largest such value
   static constexpr bool reads_values = true;
+  static constexpr float significands[3] = {1, 1.25f, 1.5f};  // of the scales that it picks
 
   template <class Self, class E, class F>
   QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const& o) {

@@ -8,8 +8,15 @@
 
 namespace quadrille {
 namespace detail {
-/// The values of a quantized matrix, rotated back: what requantize reads.
-template <class R, class Layout>
+/// How much of the decoding a source does.
+enum class decoding {
+  complete,  ///< the values, rotated back: what requantize reads
+  operand,   ///< element x block scale, as it is in a GEMM: neither the outer scale nor the rotation
+  element    ///< the values of the codes alone
+};
+
+/// The values of a quantized matrix.
+template <class R, class Layout, decoding Decoding = decoding::complete>
 struct dequantized_source {
   using E = typename R::element;
   using value = float;
@@ -20,7 +27,7 @@ struct dequantized_source {
   i64 rows;
   i64 cols;
   bool is_vectorized;
-  bool stays_rotated = false;
+  bool stays_rotated = Decoding != decoding::complete;
 
   explicit dequantized_source(quantized_ref<R, u8 const, Layout> from)
       : q(from),
@@ -59,7 +66,7 @@ struct dequantized_source {
   __device__ raw<N> fetch(u32 row, u32 col) const {
     raw<N> result{};
     u8 const* const from = q.codes + u64(row) * u64(row_bytes<E>(cols));
-    result.outer = q.outer_decode(row);
+    result.outer = Decoding == decoding::complete ? q.outer_decode(row) : 1.f;
 #pragma unroll
     for (u32 b = 0; b < N / raw<N>::each; ++b) {
       u32 const at = col + b * raw<N>::each;
@@ -105,7 +112,8 @@ struct dequantized_source {
         for (int i = 0; i < each; ++i) {
           int const at = b * each + i;
           u32 const code = from.codes[at * width / 32] >> (at * width % 32) & ((1u << width) - 1);
-          out[at] = decoder(E::decode(code), first + i);
+          out[at] = Decoding == decoding::element ? E::decode(code)
+                                                  : decoder(E::decode(code), first + i);
         }
       }
     }
@@ -123,7 +131,9 @@ struct dequantized_source {
     constexpr int each = raw<N>::each;
 #pragma unroll
     for (int b = 0; b < N / each; ++b) {
-      float const factor = R::scale::decoder(from.scale[b], from.outer).factor;
+      float const factor = Decoding == decoding::element
+                               ? 1.f
+                               : R::scale::decoder(from.scale[b], from.outer).factor;
       float const moved = mul(factor, 1 / unpack::unit);
       bool const is_moved = magnitude(moved) <= float_max;
 #pragma unroll

@@ -151,6 +151,22 @@ struct encode_target {
   }
   __device__ void finish(state&) const {}
 
+  /// The same for a thread on its own: amax is what prepare() is given.
+  __device__ void take_alone(float (&x)[codec::chunk], u32 row, u32 chunk) const {
+    static_assert(codec::lanes == 1 && !is_square);
+    scale_context own{R::scale::template outer<typename R::element>(0), nullptr};
+    if constexpr (shares_outer)
+      own.outer = R::scale::template outer<typename R::element>(outer.amax[is_row_scaled ? row : 0]);
+    if constexpr (shares_outer)
+      if (chunk == 0 && (is_row_scaled || row == 0))
+        outer.decode[is_row_scaled ? row : 0] = own.outer.decode;
+    codec::rotate(x, signs);
+    u32 codes[codec::chunk / 8];
+    typename codec::stored scales[codec::blocks];
+    codec::encode(x, codec::amax_of_blocks(x), own, random, row, chunk, codes, scales);
+    store<false>(row, chunk, codes, scales);
+  }
+
  private:
   __device__ typename codec::stored& scale_at(u32 row, u32 block) const {
     if constexpr (is_same_v<Layout, row_major_scales>)

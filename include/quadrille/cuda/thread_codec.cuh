@@ -92,7 +92,7 @@ consteval bool is_factor_of_code() {
 /// What a thread block knows of its blocks' scales.
 struct scale_context {
   outer_scale outer;
-  float const* factors;  // by stored code, where is_tabulated; infinite where not usual
+  float const* factors;  // by stored code, where is_tabulated; infinite where not usual; or null
 };
 /// Factors that may be folded with powers of two: the products are exact, and what they round away among
 /// tiny elements cannot reach a code.
@@ -303,7 +303,7 @@ struct thread_codec {
           {scale::reads_values ? block : nullptr, block_cols, amax}, scales_of.outer);
       scales[b] = stored(chosen.stored);
       if constexpr (is_tabulated)  // the map is made where it is needed, which is rarely
-        to_grid(block, amax, scales_of.factors[chosen.stored], scales[b], [&] {
+        to_grid(block, amax, tabulated(scales_of, chosen), scales[b], [&] {
           return scale::template choose<element>({nullptr, block_cols, amax}, scales_of.outer)
               .to_grid;
         });
@@ -315,6 +315,14 @@ struct thread_codec {
 #pragma unroll
     for (int k = 0; k < chunk / 8; ++k)
       codes[k] = pack::pack(x + 8 * k, random + (is_random ? k * random_words * 8 / chunk : 0));
+  }
+
+  // Looked up, or worked out where there is no table.
+  template <class Chosen>
+  __device__ static float tabulated(scale_context const& scales_of, Chosen const& chosen) {
+    if (scales_of.factors != nullptr) return scales_of.factors[chosen.stored];
+    float const factor = chosen.to_grid.factor;
+    return is_usual(factor) ? factor : as_float(infinity_bits);
   }
 
   __device__ static constexpr float unit(int i) {

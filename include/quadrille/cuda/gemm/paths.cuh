@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// The ways of making a product on the GPU. Each places its operands in the workspace, says so in the plan, and
+/// unless only that is wanted decodes them and launches its kernel.
+
+#include <type_traits>
+
+#include <quadrille/cuda/gemm/block_sum_kernel.cuh>
+#include <quadrille/cuda/gemm/decoded.cuh>
+#include <quadrille/cuda/gemm/dense_kernel.cuh>
+#include <quadrille/cuda/gemm/epilogue.cuh>
+#include <quadrille/cuda/gemm/fused_kernel.cuh>
+#include <quadrille/cuda/gemm/mma_kernel.cuh>
+#include <quadrille/cuda/gemm/plan.cuh>
+#include <quadrille/cuda/gemm/reference_kernel.cuh>
+#include <quadrille/cuda/gemm/skinny_kernel.cuh>
+
+namespace quadrille::detail {
+
+template <class V>
+constexpr char const* type_name() {
+  if constexpr (is_same_v<V, bf16>) return "BF16";
+  if constexpr (is_same_v<V, fp16>) return "FP16";
+  if constexpr (is_same_v<V, e4m3>) return "E4M3";
+  if constexpr (is_same_v<V, e5m2>) return "E5M2";
+  return "FP32";
+}
+
+/// One call: what is asked for, where its workspace is, and what is found out about it.
+struct gemm_call {
+  stream_policy where;
+  gemm_segments work;
+  space memory;
+  bool only_plans;
+  gemm_plan plan;
+};
+
+#pragma GCC visibility push(hidden)  // see stream.cuh
+
+/// launch(epilogue), or a simpler epilogue that does the same. A kernel is compiled for both: in one, what is
+/// not asked for would cost registers and time.
+template <bool HasFolds, class Epilogue, class Launch>
+void with_epilogue(Epilogue const& epilogue, Launch const& launch) {
+  if constexpr (requires { epilogue.only_scales(); })
+    if (epilogue.only_scales()) return launch(epilogue.template scaling<HasFolds>());
+  launch(epilogue);
+}
+
+template <class A, class B, class Epilogue>
+void run_reference(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) {
+  call.plan.type_a = call.plan.type_b = "FP32";
+  call.plan.tile_rows = call.plan.tile_cols = reference_tile;
+  if (!call.only_plans) launch_reference(call.where, call.work, a, b, tile_filter{}, epilogue);
+}
+
+template <gemm_path Path, class V, class A, class B, class Epilogue>
+void run_dense(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) {
+  auto const left = place_decoded<V>(call.memory, a);
+  auto const right = place_decoded<V>(call.memory, b);
+  call.plan.type_a = call.plan.type_b = type_name<V>();
+  if (call.only_plans) return;
+  fill_decoded(call.where, a, left);
+  fill_decoded(call.where, b, right);
+  if constexpr (Path == gemm_path::dense)
+    with_epilogue<false>(epilogue, [&](auto const& e) {
+      launch_dense<V, V, false>(call.where, call.work, left.data, left.stride * i64(sizeof(V)),
+                                right.data, right.stride * i64(sizeof(V)), e);
+    });
+  else
+    launch_mma<V>(call.where, call.work, left.data, left.stride, right.data, right.stride,
+                  epilogue);
+}
+
+template <class A, class B, class Epilogue>
+void run_block_sums(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) {
+  constexpr int block = common_block<A, B>;
+  auto const left = place_decoded<bf16>(call.memory, a);
+  auto const right = place_decoded<bf16>(call.memory, b);
+  i64 const steps = ceil_div(a.cols(), i64(block));
+  auto* const left_scales = call.memory.take<float>(a.rows() * steps);
+  auto* const right_scales = call.memory.take<float>(b.rows() * steps);
+  call.plan.type_a = call.plan.type_b = "BF16";
+  if (call.only_plans) return;
+  fill_decoded<decoding::element>(call.where, a, left);
+  fill_decoded<decoding::element>(call.where, b, right);
+  fill_block_scales<block>(call.where, a, left_scales);
+  fill_block_scales<block>(call.where, b, right_scales);
+  launch_block_sum<block>(call.where, call.work, {left.data, left.stride, left_scales, 1, a.rows()},
+                          {right.data, right.stride, right_scales, 1, b.rows()}, tile_filter{},
+                          epilogue);
+}
+
+// Rounds: operands that do not fit are rounded; otherwise the tiles that they are in go to the reference.
+template <bool IsFast, class A, class B, class Epilogue>
+void run_fp8(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) {
+  using TA = fp8_of<A>;
+  using TB = fp8_of<B>;
+  constexpr bool rounds = !fits_fp8<A, B>;
+  auto const left = place_fp8<TA>(call.memory, a);
+  auto const right = place_fp8<TB>(call.memory, b);
+  call.plan.type_a = type_name<TA>();
+  call.plan.type_b = type_name<TB>();
+  call.plan.is_exact = !rounds && !IsFast;
+  if (call.only_plans) return;
+  fill_fp8<TA, rounds>(call.where, a, left);
+  fill_fp8<TB, rounds>(call.where, b, right);
+  Epilogue folded = epilogue;
+  folded.linear.folds = {left.factors, right.factors};
+  with_epilogue<true>(folded, [&](auto const& e) {
+    launch_dense<TA, TB, IsFast>(call.where, call.work, left.codes.data, left.codes.stride,
+                                 right.codes.data, right.codes.stride, e,
+                                 tile_filter{left.marks, right.marks, false});
+  });
+  if constexpr (!rounds && (A::is_quantized || B::is_quantized))
+    launch_reference(call.where, call.work, a, b, tile_filter{left.marks, right.marks, true},
+                     epilogue);
+}
+
+/// B in prepacked form: as it is, or space for it in the workspace.
+template <class B>
+prepacked_ref<typename B::recipe> place_prepacked(gemm_call& call, B const& b) {
+  if constexpr (B::is_prepacked) {
+    return {const_cast<u8*>(b.p.data), b.p.outer, b.p.rows, b.p.cols, b.p.count, b.p.rotation_seed};
+  } else {
+    prepacked_ref<typename B::recipe> to(nullptr, b.q.outer, call.work.cols, b.q.cols,
+                                         call.work.count, b.q.rotation_seed);
+    to.data = call.memory.take<u8>(to.size());
+    return to;
+  }
+}
+
+// B's codes are decoded in registers; A becomes BF16. Small products are split along K where the workspace has
+// room for the parts.
+template <gemm_path Path, class A, class B, class Epilogue>
+void run_prepacked(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) {
+  using R = typename B::recipe;
+  auto const left = place_decoded<bf16>(call.memory, a);
+  auto const right = place_prepacked(call, b);
+  call.plan.type_a = call.plan.type_b = "BF16";
+  call.plan.least_workspace_bytes = call.memory.used();
+  u8* parts = nullptr;
+  if constexpr (Path == gemm_path::fused) {
+    std::size_t const bytes = fused_workspace(call.work);
+    if (bytes != 0 && call.memory.has(bytes)) parts = call.memory.take<u8>(i64(bytes));
+  }
+  if (call.only_plans) return;
+  fill_decoded(call.where, a, left);
+  if constexpr (!B::is_prepacked) prepack(call.where, b.q, right);
+  prepacked_ref<R, u8 const> const weights(right);
+  if constexpr (Path == gemm_path::fused)
+    with_epilogue<false>(epilogue, [&](auto const& e) {
+      launch_fused(call.where, call.work, weights, left.data, left.stride, parts, e);
+    });
+  else
+    launch_skinny(call.where, call.work, weights,
+                  {reinterpret_cast<__nv_bfloat16 const*>(left.data), left.stride}, epilogue);
+}
+
+/// Takes a path that can_take().
+template <gemm_path Path, class A, class B, class Epilogue>
+void run_path(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) {
+  if constexpr (Path == gemm_path::skinny || Path == gemm_path::fused)
+    run_prepacked<Path>(call, a, b, epilogue);
+  else if constexpr (Path == gemm_path::fp8 || Path == gemm_path::fp8_fast)
+    run_fp8<Path == gemm_path::fp8_fast>(call, a, b, epilogue);
+  else if constexpr (Path == gemm_path::dense || Path == gemm_path::mma)
+    run_dense<Path, select_t<wide_kind<A, B> == operand_kind::bf16, bf16, fp16>>(call, a, b,
+                                                                                 epilogue);
+  else if constexpr (Path == gemm_path::block_sums)
+    run_block_sums(call, a, b, epilogue);
+  else
+    run_reference(call, a, b, epilogue);
+}
+#pragma GCC visibility pop
+
+}  // namespace quadrille::detail
