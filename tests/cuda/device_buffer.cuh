@@ -12,7 +12,8 @@
 #include <cuda_runtime.h>
 
 inline void check_cuda(cudaError_t status) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
+  if (status != cudaSuccess)
+    throw std::runtime_error(std::string("CUDA: ") + cudaGetErrorString(status));
 }
 
 template <class T>

@@ -6,7 +6,7 @@
 set -eu
 exported=$(nm -D --defined-only "$1" | c++filt)
 echo "$exported" | grep -q quantize_and_back || { echo "no symbols were read"; exit 1; }
-if echo "$exported" | grep -E '_kernel|launch_|quadrille::(quantize|dequantize|quantize_both)<'; then
+if echo "$exported" | grep -E '_kernel|::kernel<|launch_|quadrille::(quantize|dequantize|quantize_both|gemm|explain|prepack)<'; then
   echo "these must not be exported: two libraries would share them"
   exit 1
 fi
