@@ -7,12 +7,16 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <cuda_runtime.h>
+
+#include <quadrille/random.hpp>
 
 namespace gpu_timing {
 
@@ -32,6 +36,28 @@ class device_array {
  private:
   T* data_ = nullptr;
 };
+
+// Four normal numbers a thread.
+template <class T>
+static __global__ void normal_kernel(T* to, std::int64_t count, unsigned seed) {
+  std::int64_t const at = (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
+  if (at >= count) return;
+  quadrille::philox_block const random =
+      quadrille::philox4x32({{unsigned(at), unsigned(at >> 32), 0, 0}}, seed);
+  for (int pair = 0; pair < 4; pair += 2) {
+    float const radius = sqrtf(-2 * logf((float(random.word[pair]) + 0.5f) * 0x1p-32f));
+    float sine, cosine;
+    sincospif(2 * float(random.word[pair + 1]) * 0x1p-32f, &sine, &cosine);
+    to[at + pair] = T(radius * sine);
+    to[at + pair + 1] = T(radius * cosine);
+  }
+}
+/// `count` normal numbers, a multiple of 4.
+template <class T>
+void fill_normal(T* to, std::int64_t count, unsigned seed, cudaStream_t stream) {
+  normal_kernel<<<unsigned((count + 1023) / 1024), 256, 0, stream>>>(to, count, seed);
+  check(cudaGetLastError());
+}
 
 /// Work that is measured: enqueue(i) launches it on slice i of the data.
 struct operation {
@@ -131,6 +157,48 @@ inline times measure(cudaStream_t stream, operation const& work, operation const
   check(cudaStreamSynchronize(stream));
   return {works.median_seconds(warm_up), has_base ? bases.median_seconds(warm_up) : 0,
           copies.median_seconds(warm_up)};
+}
+
+/// Seconds of each operation, the median over repetitions that take turns, forwards and backwards.
+inline std::vector<double> in_turns(cudaStream_t stream, std::vector<operation> const& all) {
+  std::vector<std::unique_ptr<series>> spans;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    spans.push_back(std::make_unique<series>(repetitions));
+  for (int r = 0; r < repetitions; ++r)
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::size_t const which = r % 2 == 0 ? i : all.size() - 1 - i;
+      (*spans[which])[r].enqueue(stream, all[which], 1);
+    }
+  check(cudaStreamSynchronize(stream));
+  std::vector<double> seconds;
+  for (auto const& of : spans) seconds.push_back(of->median_seconds(warm_up));
+  return seconds;
+}
+
+// Four numbers of 16 bytes a thread and turn, so that many reads are under way.
+static __global__ void read_kernel(uint4 const* from, std::size_t count, unsigned* to) {
+  std::size_t const step = std::size_t(gridDim.x) * blockDim.x;
+  unsigned all = 0;
+  for (std::size_t i = std::size_t(blockIdx.x) * blockDim.x + threadIdx.x; i + 3 * step < count;
+       i += 4 * step)
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      uint4 const x = __ldcs(from + i + j * step);
+      all ^= x.x ^ x.y ^ x.z ^ x.w;
+    }
+  if (all == 0x12345678) *to = all;
+}
+/// Reads 4 GiB.
+inline operation device_read(cudaStream_t stream) {
+  constexpr std::size_t bytes = std::size_t(4) << 30;
+  static device_array<unsigned char> const from(bytes);
+  static device_array<unsigned> const to(1);
+  return {[stream](int) {
+            read_kernel<<<132 * 16, 512, 0, stream>>>(reinterpret_cast<uint4 const*>(from.data()),
+                                                      bytes / 16, to.data());
+            check(cudaGetLastError());
+          },
+          double(bytes)};
 }
 
 }  // namespace gpu_timing

@@ -50,27 +50,11 @@ struct slicing {
 
 // ---- Data. Buffers are made when a row first asks for them, and kept.
 
-// Four normal numbers a thread.
-template <class T>
-__global__ void fill_normal(T* to, i64 count, u32 seed) {
-  i64 const at = (i64(blockIdx.x) * blockDim.x + threadIdx.x) * 4;
-  if (at >= count) return;
-  philox_block const random = philox4x32({{u32(at), u32(at >> 32), 0, 0}}, seed);
-  for (int pair = 0; pair < 4; pair += 2) {
-    float const radius = sqrtf(-2 * logf((float(random.word[pair]) + 0.5f) * 0x1p-32f));
-    float sine, cosine;
-    sincospif(2 * float(random.word[pair + 1]) * 0x1p-32f, &sine, &cosine);
-    to[at + pair] = T(radius * sine);
-    to[at + pair + 1] = T(radius * cosine);
-  }
-}
-
 template <class T>
 T* normal_values(u32 seed) {
   T* values = nullptr;
   gpu_timing::check(cudaMalloc(&values, std::size_t(all_elements) * sizeof(T)));
-  fill_normal<<<unsigned(all_elements / 1024), 256, 0, the_stream()>>>(values, all_elements, seed);
-  gpu_timing::check(cudaGetLastError());
+  gpu_timing::fill_normal(values, all_elements, seed, the_stream());
   return values;
 }
 

@@ -110,6 +110,90 @@ def quantize_gpu_table(results):
         yield row([name, *(f"{sizes[size]['time_over_known']:.2f}x" if size in sizes else "-" for size in (24, 28))])
 
 
+def gemm_rows(results):
+    """Runs by name, in the order of the benchmark; the shape is the last part of the name."""
+    runs = json.loads((results / "gemm_gpu_bench.json").read_text())["benchmarks"]
+    return [(*re.match(r"(.*)/([^/]*)/iterations", run["name"]).groups(), run)
+            for run in runs if not run.get("error_occurred")]
+
+
+def gemm_gpu_table(results):
+    """Time, rate and speed beside cuBLAS in the same run; then the same for products bound by reading weights."""
+    context = json.loads((results / "gemm_gpu_bench.json").read_text())["context"]
+    rows = gemm_rows(results)
+    yield f"{context['gpu']}; speeds are the peer's time over ours, in turns in one run."
+    yield ""
+    yield row(["operands", "M x N x K", "path", "us", "TFLOP/s", "cuBLAS BF16", "cuBLASLt FP8"])
+    yield row(["---"] * 7)
+    for name, shape, run in rows:
+        if "share_of_read" not in run:
+            yield row([name, shape, run["label"], f"{run['seconds'] * 1e6:.0f}", f"{run['flops'] / 1e12:.0f}",
+                       f"{run['speed_over_bf16']:.2f}x",
+                       f"{run['speed_over_fp8']:.2f}x" if "speed_over_fp8" in run else "-"])
+    yield ""
+    yield row(["few rows of A", "M x N x K", "path", "us", "of the read stream", "cuBLAS BF16", "cuBLASLt FP8"])
+    yield row(["---"] * 7)
+    for name, shape, run in rows:
+        if "share_of_read" in run:
+            yield row([name, shape, run["label"], f"{run['seconds'] * 1e6:.1f}", f"{run['share_of_read']:.2f}",
+                       f"{run['speed_over_bf16']:.2f}x",
+                       f"{run['speed_over_fp8']:.2f}x" if "speed_over_fp8" in run else "-"])
+
+
+ROOFLINE = """
+set terminal svg noenhanced size 900,560 font "sans-serif,12" background "#ffffff"
+set output "{output}"
+set title "{title}" textcolor "#222222"
+set logscale xy
+set xlabel "operations a byte of operands and D, as stored" textcolor "#444444"
+set ylabel "TFLOP/s" textcolor "#444444"
+set grid linecolor "#dddddd" linetype 1
+set border 3 linecolor "#888888"
+set tics nomirror textcolor "#444444"
+set key bottom right textcolor "#222222"
+set xrange [{first}:{last}]
+set yrange [1:3000]
+read_rate = {read_rate}
+plot "-" using 1:2 with points pointtype 7 pointsize 0.8 linecolor "#3f6e9e" title "Quadrille", \\
+     "-" using 1:2 with points pointtype 6 pointsize 0.8 linecolor "#b05030" title "cuBLAS BF16", \\
+     (x * read_rate < {bf16} ? x * read_rate : {bf16}) with lines linecolor "#222222" dashtype 2 \\
+       title "read stream, then cuBLAS BF16 at its best"
+{ours}e
+{peer}e
+"""
+
+
+def stored_bytes(name, shape):
+    """Bytes of A, B and a BF16 D as they lie in memory, for us and for the BF16 peer."""
+    sizes = [int(n) for n in re.findall(r"\d+", shape)]
+    m, n, k = sizes[:3]
+    groups = sizes[3] if len(sizes) > 3 else 1
+    kinds = {"nvfp4": 9 / 16, "ufp4": 9 / 16, "mxfp4": 17 / 32, "bf16": 2, "e4m3": 1}
+    a, b = (next(size for kind, size in kinds.items() if kind in side) for side in name.split(",")[0].split(" x ")) \
+        if "same" not in name else (9 / 16, 9 / 16)
+    return groups * (a * m * k + b * n * k + 2 * m * n), groups * 2 * (m * k + n * k + m * n)
+
+
+def draw_roofline(results):
+    """gemm_gpu.svg: rates over operations a byte, ours and cuBLAS's."""
+    if shutil.which("gnuplot") is None:
+        return print("quadrille: gemm_gpu.svg is not drawn; it needs gnuplot, apt-get install gnuplot-nox")
+    ours, peer = [], []
+    rows = gemm_rows(results)
+    for name, shape, run in rows:
+        flops = run["flops"] * run["seconds"]
+        mine, theirs = stored_bytes(name, shape)
+        ours.append((flops / mine, run["flops"] / 1e12))
+        peer.append((flops / theirs, flops / run["cublas_bf16_seconds"] / 1e12))
+    reads = sorted(run["read_bytes_per_second"] for _, _, run in rows if "read_bytes_per_second" in run)
+    points = [x for x, _ in ours + peer]
+    script = ROOFLINE.format(
+        output=results / "gemm_gpu.svg", title=f"GEMM on {results.name.upper()}", first=min(points) / 2, last=max(points) * 2,
+        read_rate=reads[len(reads) // 2] / 1e12, bf16=max(y for _, y in peer),
+        ours="".join(f"{x} {y}\n" for x, y in ours), peer="".join(f"{x} {y}\n" for x, y in peer))
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+
+
 GNUPLOT = """
 set terminal svg noenhanced size 900,{height} font "sans-serif,12" background "#ffffff"
 set output "{output}"
@@ -163,6 +247,10 @@ def main():
             text = replace(text, "quantize_gpu", quantize_gpu_table(results))
             if "--check" not in sys.argv:
                 draw_gpu_chart(results)
+        if (results / "gemm_gpu_bench.json").exists():
+            text = replace(text, "gemm_gpu", gemm_gpu_table(results))
+            if "--check" not in sys.argv:
+                draw_roofline(results)
     report = ROOT / "build/compare.json"  # written by sh examples/run.sh
     if report.exists():
         text = replace(text, "compare", compare_table(json.loads(report.read_text())))
