@@ -75,10 +75,11 @@ linear_epilogue<T, F> linear_epilogue_of(A const& a, B const& b, i64 cols,
   return e;
 }
 
-template <gemm_path Path, class A, class B, class T, class Epilogue>
+// before(): what is enqueued first, once all is checked.
+template <gemm_path Path, class A, class B, class T, class Epilogue, class Before>
 gemm_plan gemm_with(stream_policy where, A const& a, B const& b, void const* d, i64 rows, i64 cols,
                     device_gemm_options<T> const& options, Epilogue const& epilogue,
-                    bool only_plans) {
+                    bool only_plans, Before const& before) {
   device_scope const device(d);
   check_device_gemm(device, a, b, rows, cols, options);
   if (!only_plans) device.require_reachable(d, "gemm's D");
@@ -89,6 +90,7 @@ gemm_plan gemm_with(stream_policy where, A const& a, B const& b, void const* d, 
   if (only_plans) return planned.plan;
   if (rows == 0 || cols == 0) return planned.plan;
   require_workspace(options.workspace, planned.plan.least_workspace_bytes);
+  before();
   gemm_call call{where, work, space(options.workspace), false, {}};
   run_gemm<Path>(call, a, b, options, epilogue);
   return call.plan;
@@ -102,7 +104,7 @@ gemm_plan gemm_into(stream_policy where, A const& a, B const& b, matrix_ref<T> d
   bool const is_vectorized = d.col_stride == 1 && is_aligned(d.data, d.row_stride, 16);
   matrix_epilogue<T, F> const epilogue{linear_epilogue_of(a, b, d.cols, options, f), d,
                                        is_vectorized};
-  return gemm_with<Path>(where, a, b, d.data, d.rows, d.cols, options, epilogue, only_plans);
+  return gemm_with<Path>(where, a, b, d.data, d.rows, d.cols, options, epilogue, only_plans, [] {});
 }
 
 template <gemm_path Path, class A, class B>
@@ -127,23 +129,28 @@ gemm_plan gemm_into(stream_policy where, A const& a, B const& b, quantized_ref<R
                 "quadrille: gemm's D is quantized where its sums are finished; a block and a "
                 "rotation lie in 16 or 32 columns of one row there, write D as a matrix and "
                 "quantize that");
-  device_scope const device(d.codes);
-  require_target(device, d.rows, d.cols, d, how);
-  require(R::scale::scope == outer_scope::none || how.amax != nullptr,
-          "gemm's quantized D has no amax; it is written before its largest element is known, pass "
-          "a calibrated or delayed one");
-  using epilogue_type = quantizing_epilogue<R, Layout, T, F>;
-  epilogue_type const epilogue{linear_epilogue_of(a, b, d.cols, options, f),
-                               encode_target_of<least_chunk<R>>(d, how.amax, how)};
-  if (!only_plans) clear_padding(where, d);
-  return gemm_with<Path>(where, a, b, d.codes, d.rows, d.cols, options, epilogue, only_plans);
+  if constexpr (quantizes_in_place<R>) {
+    device_scope const device(d.codes);
+    require_target(device, d.rows, d.cols, d, how);
+    require(
+        R::scale::scope == outer_scope::none || how.amax != nullptr,
+        "gemm's quantized D has no amax; it is written before its largest element is known, pass "
+        "a calibrated or delayed one");
+    using epilogue_type = quantizing_epilogue<R, Layout, T, F>;
+    epilogue_type const epilogue{linear_epilogue_of(a, b, d.cols, options, f),
+                                 encode_target_of<least_chunk<R>>(d, how.amax, how)};
+    return gemm_with<Path>(where, a, b, d.codes, d.rows, d.cols, options, epilogue, only_plans,
+                           [&] { clear_padding(where, d); });
+  }
+  return {};
 }
 #pragma GCC visibility pop
 }  // namespace detail
 
 #pragma GCC visibility push(hidden)  // see stream.cuh
 /// D = f(alpha A B^T + beta C + bias). A and B are each a device_quantized or quantized_ref of any recipe, or
-/// B is a device_prepacked or prepacked_ref, or they are a plain matrix_ref (float, fp16, bf16, CUDA's types, FP8 included); D is a plain matrix_ref. The outer
+/// a plain matrix_ref (float, fp16, bf16, CUDA's types, FP8 included); B may be a device_prepacked or
+/// prepacked_ref. D is a plain matrix_ref. The outer
 /// scales of the operands are read from device memory when the kernel runs. `f` is a trivially copyable
 /// functor with `__device__ float operator()(float x, i64 row, i64 col) const`: activation, residual, ...
 /// D may be C but must not overlap A or B. Any M, N, K.
