@@ -168,7 +168,7 @@ def stored_bytes(name, shape):
     sizes = [int(n) for n in re.findall(r"\d+", shape)]
     m, n, k = sizes[:3]
     groups = sizes[3] if len(sizes) > 3 else 1
-    kinds = {"nvfp4": 9 / 16, "ufp4": 9 / 16, "mxfp4": 17 / 32, "bf16": 2, "e4m3": 1}
+    kinds = {"nvfp4": 9 / 16, "ufp4": 3 / 4 if "fp32 scales" in name else 9 / 16, "mxfp4": 17 / 32, "bf16": 2, "e4m3": 1}
     a, b = (next(size for kind, size in kinds.items() if kind in side) for side in name.split(",")[0].split(" x ")) \
         if "same" not in name else (9 / 16, 9 / 16)
     return groups * (a * m * k + b * n * k + 2 * m * n), groups * 2 * (m * k + n * k + m * n)

@@ -90,8 +90,7 @@ struct quantized_operand {
       to.codes[i] = u8(draw() & (is_half ? 0x0fu : 0xffu));
     }
     copy(device.ref().codes, to.codes, host.codes().size());
-    if constexpr (std::is_same_v<Layout, row_major_scales> && sizeof(to.scales[0]) == 1 &&
-                  !R::scale::reads_values) {
+    if constexpr (std::is_same_v<Layout, row_major_scales> && sizeof(to.scales[0]) == 1) {
       constexpr bool is_ue8m0 = std::is_same_v<typename R::scale::format, ue8m0>;
       for (i64 i = 0; i < i64(host.scales().size()); ++i)
         to.scales[i] = u8(is_ue8m0 ? 117 + draw() % 20 : draw() % 0x7f);

@@ -9,8 +9,8 @@
 /// the elements alone with sums scaled block by block. Tensor cores add such products in FP32 and may truncate:
 /// the error is that of the additions. Which type and which kernel, explain() says.
 ///
-/// A call only enqueues work: it allocates nothing, waits for nothing, can be captured into a graph, and gives
-/// the same bits each time. It throws quadrille::error before anything is enqueued if an argument is wrong,
+/// A call only enqueues work: it allocates nothing, waits for nothing, can be captured into a graph, and with the
+/// same workspace size gives the same bits each time (a larger one may split K). It throws quadrille::error before anything is enqueued if an argument is wrong,
 /// and cuda_error if CUDA refuses.
 
 #include <quadrille/cuda/gemm/choose.cuh>
@@ -31,6 +31,9 @@ void check_device_gemm(device_scope const& device, A const& a, B const& b, i64 r
   require_equal(rows, a.rows(), "the number of rows of gemm's D");
   require_equal(cols * options.groups, b.rows(),
                 "the number of rows of gemm's B (groups x columns of D)");
+  if constexpr (B::is_prepacked)
+    require_equal(b.p.count, options.groups,
+                  "the number of matrices of gemm's prepacked B (groups)");
   require(options.offsets != nullptr || a.rows() % options.groups == 0,
           "the rows of gemm's A do not fill whole groups; every product has as many rows, or pass "
           "offsets");
@@ -99,6 +102,10 @@ gemm_plan gemm_with(stream_policy where, A const& a, B const& b, void const* d, 
 template <gemm_path Path, class A, class B, class T, class F>
 gemm_plan gemm_into(stream_policy where, A const& a, B const& b, matrix_ref<T> d,
                     device_gemm_options<T> const& options, F const& f, bool only_plans) {
+  static_assert(
+      sizeof(T) >= 2,
+      "quadrille: gemm's D is FP8; that keeps too little of a sum, write BF16, FP16 or FP32 "
+      "or quantize D with a recipe");
   require(d.data != nullptr || d.rows == 0 || d.cols == 0,
           "the matrix has no data; pass a pointer to rows x cols elements");
   bool const is_vectorized = d.col_stride == 1 && is_aligned(d.data, d.row_stride, 16);

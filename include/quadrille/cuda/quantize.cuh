@@ -355,7 +355,7 @@ void dequantize(stream_policy where, quantized_ref<R, Byte, Layout> q, matrix_re
   launch_rows(
       where, source, write_target < T,
       R::rotation::size == 1
-          ? 8
+          ? max(8, int(16 / sizeof(T)))
           : least_chunk < R >> {x, x.col_stride == 1 && is_aligned(x.data, x.row_stride, 16)},
       false);
 }

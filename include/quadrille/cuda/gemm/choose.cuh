@@ -17,8 +17,8 @@ template <class A, class B>
 inline constexpr bool takes_prepacked = B::can_prepack&& A::fits_bf16;
 /// Operands that can be rounded to FP8, if they do not fit it.
 template <class A, class B>
-inline constexpr bool can_round_to_fp8 = (A::is_quantized || A::fits_e4m3 || A::fits_e5m2) &&
-                                         (B::is_quantized || B::fits_e4m3 || B::fits_e5m2) &&
+inline constexpr bool can_round_to_fp8 = (A::is_scaled_code || A::fits_e4m3 || A::fits_e5m2) &&
+                                         (B::is_scaled_code || B::fits_e4m3 || B::fits_e5m2) &&
                                          !B::is_prepacked;
 template <class A, class B>
 inline constexpr bool can_sum_blocks =
@@ -66,8 +66,14 @@ consteval bool considers() {
 
 template <gemm_path Asked, class A, class B>
 consteval bool check_path() {
-  constexpr bool is_possible = Asked == gemm_path::automatic || can_take<Asked, A, B>();
-  if constexpr (Asked == gemm_path::skinny || Asked == gemm_path::fused)
+  constexpr bool is_possible = Asked == gemm_path::automatic
+                                   ? !B::is_prepacked || takes_prepacked<A, B>
+                                   : can_take<Asked, A, B>();
+  if constexpr (Asked == gemm_path::automatic)
+    static_assert(is_possible,
+                  "quadrille: gemm multiplies a prepacked B with what BF16 holds; this A does not "
+                  "fit, pass A as BF16 or B as the quantized matrix");
+  else if constexpr (Asked == gemm_path::skinny || Asked == gemm_path::fused)
     static_assert(
         is_possible,
         "quadrille: gemm cannot decode these weights in registers; that takes a BF16 A and "
@@ -100,6 +106,8 @@ constexpr bool needs_hopper(gemm_path path) {
 
 /// Rows of A of each product up to which weights are read faster than tensor cores could use them.
 inline constexpr i64 skinny_rows = 32;
+/// The skinny kernel keeps four bytes for each product in shared memory.
+inline constexpr i32 most_skinny_groups = 8192;
 
 template <gemm_path Path>
 struct path_constant {};
@@ -114,10 +122,12 @@ void choose_path(gemm_plan& plan, gemm_segments const& work, bool is_hopper) {
     plan.path = Asked;
     plan.why = "asked for";
   } else {
-    bool const is_skinny = ceil_div(work.rows, i64(work.count)) <= skinny_rows;
+    bool const is_skinny =
+        ceil_div(work.rows, i64(work.count)) <= skinny_rows && work.count <= most_skinny_groups;
+    bool const is_short = work.depth < longest_depth;
     auto const takes = [&]<gemm_path Path>(path_constant<Path>, bool is_fast, char const* why) {
       if (!plan.why.empty() || !considers<Asked, Path, A, B>() || !is_fast ||
-          (needs_hopper(Path) && !is_hopper))
+          (needs_hopper(Path) && !(is_hopper && is_short)))
         return;
       plan.path = Path;
       plan.why = why;

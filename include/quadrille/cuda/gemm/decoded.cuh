@@ -59,6 +59,15 @@ void fill_decoded(stream_policy where, Operand const& from, decoded<V> const& to
         cudaMemset2DAsync(to.data + from.cols(), std::size_t(to.stride) * sizeof(V), 0,
                           std::size_t(tail) * sizeof(V), std::size_t(from.rows()), where.stream),
         "clearing the tail of K");
+  if constexpr (!Operand::is_quantized)
+    if constexpr (has_bits_of<V, typename Operand::value_type>)
+      if (from.x.col_stride == 1 && from.x.row_stride >= from.cols())
+        return check_cuda(
+            cudaMemcpy2DAsync(to.data, std::size_t(to.stride) * sizeof(V), from.x.data,
+                              std::size_t(from.x.row_stride) * sizeof(V),
+                              std::size_t(from.cols()) * sizeof(V), std::size_t(from.rows()),
+                              cudaMemcpyDeviceToDevice, where.stream),
+            "copying an operand");
   constexpr int chunk = sizeof(V) == 1 ? 16 : Operand::is_quantized ? 8 : 16;
   matrix_ref<V> const target(to.data, from.rows(), from.cols(), to.stride);
   launch_rows(where, source_of<Decoding>(from), write_target<V, chunk>{target, true}, false);

@@ -44,6 +44,7 @@ __device__ __forceinline__ void store_whole(T* to, float const (&x)[N]) {
     T at[16 / sizeof(T)];
   };
   constexpr int each = 16 / sizeof(T);
+  static_assert(N % each == 0);
 #pragma unroll
   for (int v = 0; v < N / each; ++v) {
     vector part;
@@ -77,8 +78,8 @@ struct linear_epilogue {
 #pragma unroll
       for (int i = 0; i < N; ++i) {
         i64 const b_row = segment * cols + min(col + i, cols - 1);
-        float const fold_b = folds.b == nullptr ? 1.f : __ldg(folds.b + b_row);
-        x[i] = mul(mul(of_row, scale.outer_b(b_row)), mul(mul(x[i], fold), fold_b));
+        float const both = folds.b == nullptr ? fold : mul(fold, __ldg(folds.b + b_row));
+        x[i] = mul(mul(of_row, scale.outer_b(b_row)), mul(x[i], both));
       }
     }
     if (beta != 0) {
@@ -112,13 +113,11 @@ struct scaling_epilogue {
     float const all = scale.uniform(segment);
     if constexpr (HasFolds) {
       float const fold = folds.a == nullptr ? 1.f : __ldg(folds.a + row);
+      // One product of the two first: each alone can lie far outside of what the sum allows.
+      float const* const b = folds.b + segment * cols + col;
 #pragma unroll
-      for (float& sum : x) sum = mul(sum, fold);
-      if (folds.b != nullptr) {
-        float const* const b = folds.b + segment * cols + col;
-#pragma unroll
-        for (int i = 0; i < width; ++i) x[i] = mul(x[i], __ldg(b + i));
-      }
+      for (int i = 0; i < width; ++i)
+        x[i] = mul(x[i], folds.b == nullptr ? fold : mul(fold, __ldg(b + i)));
     }
 #pragma unroll
     for (float& sum : x) sum = mul(all, sum);

@@ -56,7 +56,7 @@ inline constexpr float largest_magnitude = [] {
 template <class T, class E>
 struct fp8_table {
   u32 low, high;
-  bool is_exact = true;  // of those that the factor moves below T's normal numbers, too
+  bool is_exact = true;
 
   __device__ explicit fp8_table(float factor) {
     float y[8];
@@ -64,8 +64,9 @@ struct fp8_table {
     for (u32 code = 0; code < 8; ++code) y[code] = mul(E::decode(code), factor);
     low = two_fp8<T>(y[0], y[1]) | two_fp8<T>(y[2], y[3]) << 16;
     high = two_fp8<T>(y[4], y[5]) | two_fp8<T>(y[6], y[7]) << 16;
+    // A power of two that leaves every magnitude normal is exact in E5M2.
     constexpr float least = float(T::min_normal / E::min_subnormal);
-    if (!(factor < least)) return;
+    if (!is_finite(factor) || (is_same_v<T, e5m2> && magnitude(factor) >= least)) return;
 #pragma unroll
     for (u32 code = 1; code < 8; ++code)
       is_exact &=
@@ -76,8 +77,8 @@ struct fp8_table {
     u32 const magnitudes = word & 0x77777777u;
     u32 const odd = word & 0x80808080u;
     u32 const even = (word << 4) & 0x80808080u;
-    return make_uint2(__byte_perm(low, high, magnitudes) | __byte_perm(even, odd, 0x5140),
-                      __byte_perm(low, high, magnitudes >> 16) | __byte_perm(even, odd, 0x7362));
+    return make_uint2(__byte_perm(low, high, magnitudes) ^ __byte_perm(even, odd, 0x5140),
+                      __byte_perm(low, high, magnitudes >> 16) ^ __byte_perm(even, odd, 0x7362));
   }
 };
 
@@ -112,7 +113,7 @@ static __global__ void __launch_bounds__(32 * fold_warps)
   float top = 0;
   for (i64 k = lane * block_cols; k < from.cols(); k += 32 * block_cols) {
     float const scale = from.scale(row, k);
-    if (is_finite(scale)) top = fmaxf(top, scale);
+    if (is_finite(scale)) top = fmaxf(top, magnitude(scale));
   }
   float const fold = fold_of(as_float(__reduce_max_sync(0xffffffffu, bits_of(top))), limit);
   if (lane == 0) to.factors[row] = 1 / fold;

@@ -222,6 +222,8 @@ struct device_prepacked_operand {
             "the prepacked weights have no data; pass what prepack() wrote");
     require(R::scale::scope == outer_scope::none || p.size() == 0 || p.outer != nullptr,
             "the prepacked weights have no outer scales; pass those of the quantized matrix");
+    require(reinterpret_cast<std::uintptr_t>(p.data) % 128 == 0,
+            "prepacked weights are not aligned; their records start at multiples of 128 bytes");
     device.require_reachable(p.data, "the prepacked weights");
     device.require_reachable(p.outer, "the outer scale of the prepacked weights");
   }

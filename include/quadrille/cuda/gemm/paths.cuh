@@ -28,6 +28,14 @@ constexpr char const* type_name() {
   return "FP32";
 }
 
+/// The copy engine counts bytes along K in 31 bits.
+inline constexpr i64 longest_depth = i64(1) << 30;
+inline void require_short(gemm_segments const& work) {
+  require(work.depth < longest_depth,
+          "K is too large for the copy engine; it is less than 2^30 on this path, write "
+          "gemm_path::mma");
+}
+
 /// One call: what is asked for, where its workspace is, and what is found out about it.
 struct gemm_call {
   stream_policy where;
@@ -57,6 +65,7 @@ void run_reference(gemm_call& call, A const& a, B const& b, Epilogue const& epil
 
 template <gemm_path Path, class V, class A, class B, class Epilogue>
 void run_dense(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) {
+  if constexpr (Path == gemm_path::dense) require_short(call.work);
   auto const left = place_decoded<V>(call.memory, a);
   auto const right = place_decoded<V>(call.memory, b);
   call.plan.type_a = call.plan.type_b = type_name<V>();
@@ -98,6 +107,7 @@ void run_fp8(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) 
   using TA = fp8_of<A>;
   using TB = fp8_of<B>;
   constexpr bool rounds = !fits_fp8<A, B>;
+  require_short(call.work);
   auto const left = place_fp8<TA>(call.memory, a);
   auto const right = place_fp8<TB>(call.memory, b);
   call.plan.type_a = type_name<TA>();
@@ -136,6 +146,7 @@ prepacked_ref<typename B::recipe> place_prepacked(gemm_call& call, B const& b) {
 template <gemm_path Path, class A, class B, class Epilogue>
 void run_prepacked(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) {
   using R = typename B::recipe;
+  if constexpr (Path == gemm_path::fused) require_short(call.work);
   auto const left = place_decoded<bf16>(call.memory, a);
   auto const right = place_prepacked(call, b);
   call.plan.type_a = call.plan.type_b = "BF16";

@@ -44,8 +44,8 @@ struct device_gemm_options {
   /// In device memory, multiplies alpha: one number for each product.
   float const* device_alpha = nullptr;
   /// Several products at once: B has groups x N rows; A and D have the rows of all products one after
-  /// another, evenly, or as `offsets` says: groups + 1 ascending numbers in device memory, product g has rows
-  /// [offsets[g], offsets[g + 1]) and may have none (mixture of experts).
+  /// another, evenly, or as `offsets` says: groups + 1 ascending numbers from 0 on in device memory, product g
+  /// has rows [offsets[g], offsets[g + 1]) and may have none (mixture of experts).
   i32 groups = 1;
   i32 const* offsets = nullptr;
   /// explain(...).workspace_bytes bytes; less, but at least explain(...).least_workspace_bytes, is slower.

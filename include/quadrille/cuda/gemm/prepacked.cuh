@@ -171,6 +171,10 @@ void unpack(stream_policy where, prepacked_ref<R, Byte> p, quantized_ref<R, u8, 
   if (p.size() == 0) return;
   device_scope const device(p.data);
   device.require_reachable(q.codes, "the quantized matrix");
+  i64 const count = q.scale_count();
+  if (count != q.rows * q.scale_cols())  // padding of tiled scales is zero
+    check_cuda(cudaMemsetAsync(q.scales, 0, std::size_t(count) * sizeof(*q.scales), where.stream),
+               "clearing the padding of the scales");
   i64 const blocks = min(p.size() / prepacked_layout<R>::bytes, i64(1) << 20);
   launch(where, unpack_kernel<R, Layout>, dim3(unsigned(blocks)), 128, 0,
          unpack_arguments<R, Layout>{p, q});

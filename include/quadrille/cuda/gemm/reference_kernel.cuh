@@ -6,7 +6,7 @@
 /// no tensor-core type holds the operands, and what the fast kernels are compared with.
 ///
 /// A thread block of 256 threads makes a tile of 64 x 64, a thread 4 x 4 of it: rows ty + 16 i, columns
-/// tx + 16 j. Shared memory holds up to 64 columns of K of both operands, and the scales of one block.
+/// tx + 16 j. Shared memory holds up to 32 columns of K of both operands, and the scales of one block.
 
 #include <quadrille/cuda/gemm/operand.cuh>
 #include <quadrille/cuda/gemm/tile_filter.cuh>
@@ -15,10 +15,10 @@ namespace quadrille::detail {
 
 inline constexpr int reference_tile = 64;
 
-/// Columns of K that are in shared memory at once: the largest part of a block up to 64.
+/// Columns of K that are in shared memory at once: the largest part of a block up to 32.
 template <int Block>
 inline constexpr int part_of_block = [] {
-  int part = min(Block, 64);
+  int part = min(Block, 32);
   while (Block % part != 0) --part;
   return part;
 }();
@@ -48,7 +48,7 @@ __device__ __forceinline__ double multiply_add(double x, double y, double z) {
 template <class A, class B, class Epilogue>
 static __global__ void __launch_bounds__(256)
     reference_kernel(gemm_segments const work, A const a, B const b, tile_filter const filter,
-                     Epilogue const epilogue) {
+                     Epilogue const __grid_constant__ epilogue) {
   constexpr int tile = reference_tile;
   constexpr int pitch = tile + 1;
   constexpr int block = common_block<A, B>;

@@ -183,7 +183,10 @@ void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
   bool const is_hopper =
       code.ptxVersion >= 90;  // what this device runs was compiled for that, or newer
   CUtensorMap map{};
-  x.copied_by = is_hopper && is_mappable(x.data, x.stride * 2) && all.depth > 0 ? 0 : 2;
+  x.copied_by = is_hopper && is_mappable(x.data, x.stride * 2) && all.depth > 0 &&
+                        all.depth < i64(1) << 30  // the copy engine counts bytes in 31 bits
+                    ? 0
+                    : 2;
   require(all.rows < i64(1) << 31, "the product has too many rows for the decode kernel");
   if (x.copied_by == 0)
     map = make_tensor_map<2>(x.data, {{cuuint64_t(all.depth * 2), cuuint64_t(all.rows)},
