@@ -18,12 +18,6 @@
 QUADRILLE_EXACT_BEGIN
 namespace quadrille {
 
-/// Where the work runs: on the host, in up to `threads` threads (0: all of the machine's).
-struct host_policy {
-  int threads = 0;
-};
-inline constexpr host_policy host{};
-
 /// Settings of one quantization; all have defaults.
 struct quantize_options {
   /// Random bits of stochastic rounding and of MS-EDEN: a pure function of (seed, stream, row, column).
