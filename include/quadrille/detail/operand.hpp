@@ -38,6 +38,9 @@ struct format_of<S> {
 template <class S>
 using stored_format = typename format_of<S>::type;
 
+/// Fetches a line into the second-level cache; any address may be named.
+QUADRILLE_LEAF void prefetch(void const* line) { __builtin_prefetch(line, 0, 2); }
+
 /// Block scales of a panel's row that are decoded at once.
 inline constexpr int most_panel_scales = 32;
 
@@ -103,11 +106,12 @@ class quantized_operand {
     int whole = 0;
     if (row + panel_rows <= q_.rows && first * 4 < bytes)
       whole = int(min(i64(n), bytes / 4 - first)) / 16 * 16;
-    // 16 rows at once are too many streams for the processor to foresee.
+    // 16 rows are too many streams for the processor to foresee, but a panel is one piece of memory: its
+    // share of a later panel is fetched in a line.
     if (whole != 0)
-      for (int r = 0; r < panel_rows; ++r)
-        for (int i = 0; i < whole; i += 16)
-          __builtin_prefetch(q_.codes + (row + r) * bytes + (first + n + i) * 4);
+      for (int i = 0; i < whole; ++i)
+        prefetch(q_.codes + (row + Kernel::max_panels * panel_rows) * bytes +
+                 (first * panel_rows * 4 + i * 64));
     for (int i = 0; i < whole; i += 16)
       Kernel::interleave(q_.codes + row * bytes + (first + i) * 4, bytes, scratch + i * panel_rows);
     for (int r = 0; r < panel_rows; ++r)
@@ -200,8 +204,10 @@ class prepacked_operand {
   }
 
   template <class Kernel>
-  u32 const* panel_words(i64 panel, i64 first, int, u32*) const {
-    return q_->words(panel, first);
+  u32 const* panel_words(i64 panel, i64 first, int n, u32*) const {
+    u32 const* const words = q_->words(panel, first);
+    for (int i = 0; i < n; ++i) prefetch(q_->words(panel + Kernel::max_panels, first + i));
+    return words;
   }
   void panel_scales(i64 panel, i64 k, int step, int n, u32* out) const {
     wide_scale<scale> stored[panel_rows * most_panel_scales];

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include <quadrille/codec.hpp>
+#include <quadrille/detail/rotate_groups.hpp>
 #include <quadrille/random.hpp>
 #include <quadrille/storage.hpp>
 
@@ -49,19 +50,31 @@ class tile_loader {
       : x_(x),
         units_a_row_(tiles::units_a_row(x.cols)),
         signs_(R::rotation::signs(rotation_seed)),
-        is_direct_(is_same_v<T, float> && R::rotation::size == 1 && tiles::block_rows == 1 &&
-                   x.col_stride == 1 && x.row_stride == x.cols && x.cols % tiles::unit == 0) {}
+        is_dense_(tiles::block_rows == 1 && x.col_stride == 1 && x.row_stride == x.cols &&
+                  x.cols % tiles::unit == 0) {}
 
   /// Units [first, first + count), completed with zeros to a whole tile. Valid until the next call.
   float const* load(i64 first, int count) {
-    if constexpr (is_same_v<T, float>)
-      if (is_direct_ && count == tiles::units) return x_.data + first * tiles::unit;
+    if (is_dense_ && count == tiles::units) return load_dense(x_.data + first * tiles::unit);
     for (int k = 0; k < count; ++k) load_unit(first + k, buffer_ + k * tiles::unit_size);
     for (int i = count * tiles::unit_size; i < tiles::elements; ++i) buffer_[i] = 0;
     return buffer_;
   }
 
  private:
+  using rotation = group_rotation<typename R::rotation>;
+
+  // A whole tile that is contiguous in memory: where it is, if it can stay as it is.
+  float const* load_dense(T const* from) {
+    if constexpr (is_same_v<T, float> && R::rotation::size == 1) {
+      return from;
+    } else {
+      for (int i = 0; i < tiles::elements; ++i) buffer_[i] = static_cast<float>(from[i]);
+      rotation::apply(buffer_, tiles::elements, signs_);
+      return buffer_;
+    }
+  }
+
   void load_unit(i64 index, float* out) {
     i64 const row = index / units_a_row_ * tiles::block_rows;
     i64 const col = index % units_a_row_ * tiles::unit;
@@ -87,13 +100,13 @@ class tile_loader {
     else
       for (int i = 0; i < tiles::unit; ++i)
         out[i] = i < valid ? static_cast<float>(from[i * x_.col_stride]) : 0.f;
-    for (int i = 0; i < tiles::unit; i += R::rotation::size) R::rotation::apply(out + i, signs_);
+    rotation::apply(out, tiles::unit, signs_);
   }
 
   matrix_ref<T const> x_;
   i64 units_a_row_;
   sign_vector signs_;
-  bool is_direct_;
+  bool is_dense_;
   float buffer_[tiles::elements];
 };
 
