@@ -92,7 +92,7 @@ void run_gemm(host_policy where, A const& a, B const& b, matrix_ref<T> d,
     done = done || run_tiled<int8_product, int8_kernels>(where, a, b, d, options);
   } else {
     if constexpr (is_bf16_product<A, B>)
-      done = done || run_tiled<bf16_product, bf16_kernels>(where, a, b, d, options);
+      done = done || (d.rows > 1 && run_tiled<bf16_product, bf16_kernels>(where, a, b, d, options));
     if constexpr (A::is_quantized != B::is_quantized)
       done = done || run_tiled<float_product, float_kernels>(where, a, b, d, options);
   }

@@ -81,6 +81,27 @@ struct avx512_float {
       for (int p = 0; p < Panels; ++p) _mm512_storeu_ps(sums + r * stride + p * 16, acc[r][p]);
   }
 
+  /// One row of A by one panel, codes decoded on the way: `words` words a block, the first row of a tile.
+  [[gnu::noinline]] static void multiply_row(u32 const* a, panel_codes const& from,
+                                             float const* table, int words, int blocks,
+                                             float* sums) {
+    __m512 const entries = _mm512_loadu_ps(table);
+    __m512 acc = _mm512_loadu_ps(sums);
+    for (int block = 0; block < blocks; ++block) {
+      __m512 dot = _mm512_setzero_ps();
+      for (int w = block * words; w < (block + 1) * words; ++w) {
+        __m512i const codes = _mm512_loadu_si512(from.words + w * 16);
+#pragma GCC unroll 8
+        for (int k = 0; k < 8; ++k)
+          dot = _mm512_fmadd_ps(
+              _mm512_permutexvar_ps(_mm512_srli_epi32(codes, unsigned(4 * k)), entries),
+              broadcast(a[(w * 8 + k) * rows]), dot);
+      }
+      acc = _mm512_fmadd_ps(dot, _mm512_load_ps(from.scales + block * 16), acc);
+    }
+    _mm512_storeu_ps(sums, acc);
+  }
+
   /// The values of 8 codes in each of 16 rows, times the rows' scales.
   static void values(u32 const* codes, u32 const* scales, float const* table, __m512* out) {
     __m512i const words = _mm512_loadu_si512(codes);
@@ -161,6 +182,7 @@ struct avx512_int8 {
   static constexpr auto interleave = interleave_16x16;
   static constexpr int rows = 4;
   static constexpr int max_panels = 3;
+  static constexpr bool has_row_kernel = true;
 
   template <int Rows, int Panels, int Steps, bool Fused>
   [[gnu::noinline]] static void multiply(block_sources const& from, int blocks, float* sums,
@@ -205,6 +227,35 @@ struct avx512_int8 {
     for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 16
       for (int p = 0; p < Panels; ++p) _mm512_storeu_ps(sums + r * stride + p * 16, acc[r][p]);
+  }
+
+  /// One row of A by one panel, codes decoded on the way: the first row of a tile.
+  template <int Steps, bool Fused>
+  [[gnu::noinline]] static void multiply_row(block_sources const& a, panel_codes const& from,
+                                             u8 const* table, int blocks, float* sums) {
+    __m512i const entries =
+        _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<__m128i const*>(table)));
+    __m512i const low = _mm512_set1_epi8(15);
+    __m512 acc = _mm512_loadu_ps(sums);
+    for (int block = 0; block < blocks; ++block) {
+      __m512i even = _mm512_set1_epi32(i32(a.a_seeds[block * rows]));
+      __m512i odd = _mm512_setzero_si512();
+#pragma GCC unroll 8
+      for (int i = 0; i < Steps / 2; ++i) {
+        int const w = block * (Steps / 2) + i;
+        u32 const* const tokens = a.a + 2 * w * rows;
+        __m512i const codes = _mm512_loadu_si512(from.words + w * 16);
+        __m512i const high = _mm512_and_si512(_mm512_srli_epi32(codes, 4), low);
+        even = _mm512_dpbusd_epi32(even, _mm512_shuffle_epi8(entries, _mm512_and_si512(codes, low)),
+                                   _mm512_set1_epi32(i32(tokens[0])));
+        odd = _mm512_dpbusd_epi32(odd, _mm512_shuffle_epi8(entries, high),
+                                  _mm512_set1_epi32(i32(tokens[rows])));
+      }
+      acc = add_block<Fused>(acc, _mm512_add_epi32(even, odd),
+                             _mm512_mul_ps(broadcast(a.a_scales[block * rows]),
+                                           _mm512_load_ps(from.scales + block * 16)));
+    }
+    _mm512_storeu_ps(sums, acc);
   }
 
   /// The bytes of 8 codes in each of 16 rows: of the even ones, then of the odd ones.

@@ -10,6 +10,8 @@
 ///   pack                     a tile of A, completed with zeros
 ///   decode                   a panel of B, completed with zeros
 ///   multiply                 sums += tile x panels
+///   multiply_row             sums += the first row of a tile x a panel that is decoded on the way; only if
+///                            has_row_kernel
 /// pack and decode return false if a scale is so large or small that the order of products would show;
 /// then the portable loops do the work. `depth` is a multiple of the granule.
 
@@ -105,6 +107,29 @@ struct float_product {
     Kernel::template multiply<Rows, Panels>({tile, panel, stride}, depth, sums, sums_stride);
   }
 
+  static constexpr bool has_row_kernel = has_panel_codes<B> && requires { &Kernel::multiply_row; };
+  static bool multiply_row(u32 const* tile, B const& b, i64 panel, i64 k, int depth, float* sums) {
+    using element = typename B::element;
+    static constexpr decode_table<element> table{};
+    constexpr int step = min(B::block_cols, half);
+    int const blocks = ceil_div(depth, step);
+    // A last block that is not whole ends where K does.
+    int const words = blocks == 1 ? depth / word_codes : step / word_codes;
+    alignas(64) u32 scratch[deepest / word_codes * panel_rows];
+    alignas(64) u32 scales[deepest / word_codes * panel_rows];
+    bool const moderate = load_scales<step>(b, panel, k, blocks, scales);
+    int const whole = depth / (words * word_codes);
+    panel_codes from{
+        b.template panel_words<Kernel>(panel, k / word_codes, depth / word_codes, scratch), scales};
+    Kernel::multiply_row(tile, from, table.value, words, whole, sums);
+    if (int const rest = depth / word_codes - whole * words; rest != 0)
+      Kernel::multiply_row(
+          tile + whole * words * word_codes * rows,
+          {from.words + whole * words * panel_rows, from.scales + whole * panel_rows}, table.value,
+          rest, 1, sums);
+    return moderate;
+  }
+
  private:
   // n <= deepest values of a row, scales multiplied in.
   template <class Operand>
@@ -132,6 +157,7 @@ struct bf16_product {
   static constexpr int tile_words(int depth) { return depth / 2 * rows; }
   static constexpr int panel_words(int depth) { return depth / 2 * panel_rows; }
 
+  static constexpr bool has_row_kernel = false;  // a single row goes in FP32
   static bool pack(A const& a, i64 row, i64 k, int depth, u32* out) {
     u32 small = 0;
     for (int r = 0; r < packed_rows<rows>(a); ++r) {
@@ -207,6 +233,21 @@ struct int8_product {
                              panel + depth / 4 * panel_rows};
     Kernel::template multiply<Rows, Panels, granule / 4, is_exact>(from, depth / granule, sums,
                                                                    sums_stride);
+  }
+
+  static constexpr bool has_row_kernel = requires { Kernel::has_row_kernel; };
+  static bool multiply_row(u32 const* tile, B const& b, i64 panel, i64 k, int depth, float* sums) {
+    alignas(16) static constexpr raised_table<typename B::element> table{};
+    alignas(64) u32 scratch[deepest / word_codes * panel_rows];
+    alignas(64) u32 scales[deepest / word_codes * panel_rows];
+    bool const moderate = load_scales<granule>(b, panel, k, depth / granule, scales);
+    u32 const* const a_scales = tile + depth / 4 * rows;
+    block_sources const a{{tile, nullptr, 0}, a_scales, a_scales + depth / granule * rows, nullptr};
+    panel_codes const from{
+        b.template panel_words<Kernel>(panel, k / word_codes, depth / word_codes, scratch), scales};
+    Kernel::template multiply_row<granule / 4, is_exact>(a, from, table.value, depth / granule,
+                                                         sums);
+    return moderate;
   }
 
  private:

@@ -100,18 +100,31 @@ class tiled_gemm {
     int const cols = int(min(stride, d_.cols - first_col));
     for (i64 i = 0; i < e.tiles * tile_rows * stride; ++i) sums[i] = 0;
     bool moderate = is_packed_;
-    for (i64 chunk = 0; chunk < chunks_ && moderate; ++chunk) {
-      int const depth = depth_of(chunk);
-      for (i64 p = 0; p < e.panels; ++p)
-        moderate &=
-            Product::decode(b_, e.panel + p, chunk * chunk_depth, depth, decoded + p * panel_words);
-      multiply_chunk(e, chunk, decoded, sums);
-    }
+    for (i64 chunk = 0; chunk < chunks_ && moderate; ++chunk)
+      moderate = add_chunk(e, chunk, decoded, sums);
     if (!moderate)
       return portable_gemm<A, B, T>(a_, b_, d_, options_)(first_row, last_row, first_col,
                                                           first_col + cols);
     for (i64 row = first_row; row < last_row; ++row)
       output_.write(row, first_col, cols, sums + (row - first_row) * stride);
+  }
+
+  // Adds the products over a chunk of K. False if the scales do not allow it.
+  bool add_chunk(extent const& e, i64 chunk, u32* decoded, float* sums) const {
+    bool moderate = true;
+    if constexpr (Product::has_row_kernel)
+      if (d_.rows == 1) {
+        for (i64 p = 0; p < e.panels; ++p)
+          moderate &=
+              Product::multiply_row(packed_tile(chunk, 0), b_, e.panel + p, chunk * chunk_depth,
+                                    depth_of(chunk), sums + p * panel_rows);
+        return moderate;
+      }
+    for (i64 p = 0; p < e.panels; ++p)
+      moderate &= Product::decode(b_, e.panel + p, chunk * chunk_depth, depth_of(chunk),
+                                  decoded + p * panel_words);
+    multiply_chunk(e, chunk, decoded, sums);
+    return moderate;
   }
 
   // Groups of panels outside, so that a group stays in the first-level cache while tiles stream by.

@@ -33,7 +33,7 @@ struct integer_values {
 
  private:
   constexpr void enter(u32 code, float element) {
-    float const steps = magnitude(element) / E::min_subnormal;
+    float const steps = is_finite(element) ? magnitude(element) / E::min_subnormal : 1000.f;
     if (!(steps <= (element < 0 ? 128.f : 127.f)) || float(int(steps)) != steps) {
       fits = false;
       return;
@@ -71,7 +71,7 @@ inline constexpr int significand_bits<F> = F::mantissa_bits + 1;
 /// leaving FP32's normal range; so may 0 and NaN.
 QUADRILLE_LEAF constexpr bool is_moderate(float scale) {  // no branches, so that it vectorises
   u32 const field = magnitude_bits(scale) >> 23;
-  return is_zero(scale) | is_nan(scale) | (field - (127 - 50) <= 100);
+  return (u32(is_zero(scale)) | u32(is_nan(scale)) | u32(field - (127 - 50) <= 100)) != 0;
 }
 template <class F>
 inline constexpr bool is_always_moderate = false;

@@ -38,6 +38,13 @@ struct format_of<S> {
 template <class S>
 using stored_format = typename format_of<S>::type;
 
+// A byte without infinities, with one NaN: E4M3.
+template <class F>
+inline constexpr bool is_nan_at_top = false;
+template <class F>
+  requires requires { F::max_code, F::exponent_bits, F::bias, F::has_nan, F::has_infinity; }
+inline constexpr bool is_nan_at_top<F> = F::has_nan && !F::has_infinity && F::bits == 8;
+
 /// Fetches a line into the second-level cache; any address may be named.
 QUADRILLE_LEAF void prefetch(void const* line) { __builtin_prefetch(line, 0, 2); }
 
@@ -48,11 +55,24 @@ inline constexpr int most_panel_scales = 32;
 template <class Scale>
 using wide_scale = select_t<sizeof(typename Scale::stored) == 1, u32, typename Scale::stored>;
 
-/// Scales as the bits of floats.
+/// Scales as the bits of floats. A minifloat's fields, moved to where a float has them, are its value
+/// times a power of two, subnormal or not: the callers keep subnormals (default_fp_environment).
 template <class Scale, class Word>
 void decode_scales(Word const* stored, int n, u32* out) {
+  using format = stored_format<Scale>;
   using narrow = typename Scale::stored;
-  for (int i = 0; i < n; ++i) out[i] = bits_of(Scale::decoder(narrow(stored[i]), 1).factor);
+  if constexpr (is_linear<Scale> && is_nan_at_top<format>) {
+    constexpr int sign = format::exponent_bits + format::mantissa_bits;
+    for (int i = 0; i < n; ++i) {
+      u32 const magnitude = stored[i] & ((1u << sign) - 1);
+      float const value =
+          mul(as_float(magnitude << (23 - format::mantissa_bits)), exp2i(127 - format::bias));
+      u32 const bits = magnitude > format::max_code ? bits_of(quiet_nan()) : bits_of(value);
+      out[i] = bits | stored[i] >> sign << 31;
+    }
+  } else {
+    for (int i = 0; i < n; ++i) out[i] = bits_of(Scale::decoder(narrow(stored[i]), 1).factor);
+  }
 }
 
 /// A quantized matrix. If its scale bends or splits the block, values are decoded and the scale is 1.
@@ -205,9 +225,14 @@ class prepacked_operand {
 
   template <class Kernel>
   u32 const* panel_words(i64 panel, i64 first, int n, u32*) const {
-    u32 const* const words = q_->words(panel, first);
-    for (int i = 0; i < n; ++i) prefetch(q_->words(panel + Kernel::max_panels, first + i));
-    return words;
+    i64 const ahead = panel + Kernel::max_panels;
+    for (int i = 0; i < n; ++i) prefetch(q_->words(ahead, first + i));
+    i64 const block = first * word_codes / block_cols;
+    auto const* const scales = reinterpret_cast<u8 const*>(q_->scales(ahead, block));
+    for (int i = 0; i < n * word_codes / block_cols * panel_rows * int(sizeof(*q_->scales(0, 0)));
+         i += 64)
+      prefetch(scales + i);
+    return q_->words(panel, first);
   }
   void panel_scales(i64 panel, i64 k, int step, int n, u32* out) const {
     wide_scale<scale> stored[panel_rows * most_panel_scales];

@@ -32,4 +32,10 @@ struct block_sources : tile_sources {
   u32 const* b_scales;  // floats, [block][lane], `panel_stride` from panel to panel
 };
 
+/// A panel before it is decoded.
+struct panel_codes {
+  u32 const* words;   // [k / 8][row]
+  u32 const* scales;  // floats, [block][row]
+};
+
 }  // namespace quadrille::detail
