@@ -10,6 +10,7 @@
 #if defined(__x86_64__) && !defined(__CUDACC__)
 #include <quadrille/detail/avx2.hpp>
 #include <quadrille/detail/avx512.hpp>
+#include <quadrille/detail/avx512_codes.hpp>
 #endif
 
 namespace quadrille::detail {
@@ -123,6 +124,7 @@ inline constexpr bool (*supports_vnni)() = nullptr;
 inline constexpr bool (*supports_bf16)() = nullptr;
 #endif
 
+using code_kernels = kernel_list<candidate<avx512_codes, has_avx512, supports_avx512>>;
 using float_kernels = kernel_list<candidate<avx512_float, has_avx512, supports_avx512>,
                                   candidate<avx2_float, has_avx2, supports_avx2>>;
 using bf16_kernels = kernel_list<candidate<avx512_bf16, has_bf16, supports_bf16>>;
@@ -131,6 +133,7 @@ using int8_kernels = kernel_list<candidate<avx512_int8, has_vnni, supports_vnni>
 
 #else
 
+using code_kernels = kernel_list<>;
 using float_kernels = kernel_list<>;
 using bf16_kernels = kernel_list<>;
 using int8_kernels = kernel_list<>;

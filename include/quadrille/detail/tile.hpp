@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include <quadrille/codec.hpp>
+#include <quadrille/detail/cpu.hpp>
 #include <quadrille/detail/rotate_groups.hpp>
 #include <quadrille/random.hpp>
 #include <quadrille/storage.hpp>
@@ -140,6 +141,8 @@ class tile_random {
       : units_a_row_(tiles::units_a_row(cols)), first_row_(first_row), key_(key) {}
 
   word const* draw(i64 first, int count) {
+    if constexpr (has_kernel)
+      if (draw_by_kernel(first)) return words_;
     i64 const col_end = units_a_row_ * tiles::unit;
     i64 row = first_row_ + first / units_a_row_ * tiles::block_rows;
     i64 col = first % units_a_row_ * tiles::unit;
@@ -162,6 +165,34 @@ class tile_random {
   }
 
  private:
+  static constexpr int groups_a_tile = tiles::elements / group;
+  static constexpr bool has_kernel = !code_kernels::is_empty && tiles::block_rows == 1 &&
+                                     tiles::unit % group == 0 && groups_a_tile % 16 == 0;
+
+  // All groups of a tile at once, in runs of a row.
+  bool draw_by_kernel(i64 first) {
+    u32 groups[groups_a_tile];
+    u32 rows[groups_a_tile];
+    u32 rows_high[groups_a_tile];
+    i64 const groups_a_row = units_a_row_ * (tiles::unit / group);
+    i64 row = first_row_ + first / units_a_row_;
+    i64 at = first % units_a_row_ * (tiles::unit / group);
+    for (int i = 0; i < groups_a_tile; ++row, at = 0) {
+      int const run = int(min(i64(groups_a_tile - i), groups_a_row - at));
+      for (int k = 0; k < run; ++k) {
+        groups[i + k] = u32(at) + u32(k);
+        rows[i + k] = u32(row);
+        rows_high[i + k] = u32(u64(row) >> 32);
+      }
+      i += run;
+    }
+    return code_kernels::with_best([&]<class Kernel>() {
+      u32 words[4 * groups_a_tile];
+      Kernel::philox(groups, rows, rows_high, key_.stream, key_.seed, groups_a_tile, words);
+      std::memcpy(words_, words, sizeof words);
+    });
+  }
+
   static constexpr int block_rows_a_tile = tiles::elements / tiles::block_cols;
 
   void draw_groups() {
@@ -218,6 +249,13 @@ class tile_writer {
       : q_(q),
         units_a_row_(tiles::units_a_row(q.cols)),
         is_dense_(tiles::block_rows == 1 && q.cols % tiles::unit == 0) {}
+
+  /// Where the bytes and scales of a whole tile go if they go there in one piece, or null.
+  u8* whole_codes(i64 first, int count) const {
+    if (!is_dense_ || count != tiles::units) return nullptr;
+    return q_.codes + first * tiles::unit_blocks * tiles::code_bytes;
+  }
+  stored* whole_scales(i64 first) const { return q_.scales + first * tiles::unit_blocks; }
 
   void write(i64 first, int count, u32 const* codes, stored const* scales) {
     using E = typename R::element;
