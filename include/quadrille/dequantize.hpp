@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <quadrille/detail/check.hpp>
+#include <quadrille/detail/cpu.hpp>
 #include <quadrille/detail/parallel.hpp>
 #include <quadrille/detail/rotate_groups.hpp>
 #include <quadrille/quantized.hpp>

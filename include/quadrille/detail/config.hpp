@@ -66,3 +66,12 @@
   QUADRILLE_PRAGMA(GCC push_options) QUADRILLE_PRAGMA(GCC target(features))
 #define QUADRILLE_TARGET_END QUADRILLE_PRAGMA(GCC pop_options) QUADRILLE_PRAGMA(GCC diagnostic pop)
 #endif
+
+// Bytes of the widest vectors that the translation unit is compiled for.
+#if defined(__AVX512F__)
+#define QUADRILLE_VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define QUADRILLE_VECTOR_BYTES 32
+#else
+#define QUADRILLE_VECTOR_BYTES 16
+#endif

@@ -7,6 +7,10 @@
 
 #include <quadrille/detail/std.hpp>
 
+// nvcc's own parser knows neither the vector types nor the intrinsics' pragmas.
+#if !defined(__CUDACC__)
+#include <quadrille/detail/rotate_vectors.hpp>
+#endif
 #if defined(__x86_64__) && !defined(__CUDACC__)
 #include <quadrille/detail/avx2.hpp>
 #include <quadrille/detail/avx512.hpp>
@@ -14,30 +18,6 @@
 #endif
 
 namespace quadrille::detail {
-
-/// Floats in a vector of the widest registers that the translation unit is compiled for; 1 where the
-/// compiler has no vector types for both of its passes.
-#if defined(__CUDACC__)
-inline constexpr int vector_lanes = 1;
-#elif defined(__AVX512F__)
-inline constexpr int vector_lanes = 16;
-#elif defined(__AVX2__)
-inline constexpr int vector_lanes = 8;
-#else
-inline constexpr int vector_lanes = 4;
-#endif
-
-template <int... I>
-struct indices {};
-template <int N, int... I>
-struct count_indices : count_indices<N - 1, N - 1, I...> {};
-template <int... I>
-struct count_indices<0, I...> {
-  using type = indices<I...>;
-};
-/// indices<0, 1, .., N - 1>.
-template <int N>
-using make_indices = typename count_indices<N>::type;
 
 /// A kernel, and whether it may be called here.
 template <class Kernel, bool Compiled, bool (*Supported)()>
