@@ -14,6 +14,10 @@
 /// and then ((alpha outer_a) outer_b) sum + beta C + bias, left to right. Products of E4M3 or UE8M0
 /// scales and 4-bit dots are exact in FP32, so only the additions between blocks round. The product of
 /// two block scales must stay in FP32's range.
+///
+/// Vector kernels (detail/gemm_tiled.hpp) keep this order bit for bit where both operands are quantized. If one
+/// is plain, they multiply decoded weights with it and sum by FP32 FMA from the first column to the last, or
+/// by BF16 pairs where the plain one is BF16 and the weights are exact in it: as accurate, other bytes.
 
 #include <quadrille/detail/cpu.hpp>
 #include <quadrille/detail/gemm_portable.hpp>
@@ -30,7 +34,12 @@ inline constexpr bool blocks_nest = A == 0 || B == 0 || nests<max(A, 1), max(B, 
 
 template <class A, class B>
 consteval bool check_operands() {
-  if constexpr (!is_same_v<typename A::rotation, typename B::rotation>) {
+  if constexpr (is_prepacked<A>) {
+    static_assert(
+        !is_prepacked<A>,
+        "quadrille: gemm's A is prepacked; panels are of B, whose rows become D's columns, "
+        "pass the prepacked weights as B");
+  } else if constexpr (!is_same_v<typename A::rotation, typename B::rotation>) {
     static_assert(
         is_same_v<typename A::rotation, typename B::rotation>,
         "quadrille: gemm operands carry different rotations; along K they only cancel if both "
@@ -100,8 +109,8 @@ void run_gemm(host_policy where, A const& a, B const& b, matrix_ref<T> d,
 }
 }  // namespace detail
 
-/// D = alpha A B^T + beta C + bias. A and B are each a quantized matrix (quantized<R> or quantized_ref) or
-/// a plain matrix_ref of float, fp16, bf16 or CUDA's types; D likewise plain. Same bytes for any
+/// D = alpha A B^T + beta C + bias. A and B are each a quantized matrix (quantized<R>, quantized_ref or, for
+/// B, prepacked<R>) or a plain matrix_ref of float, fp16, bf16 or CUDA's types; D likewise plain. Same bytes for any
 /// thread count. D may be C but must not overlap A or B. Throws quadrille::error, before anything is
 /// written, if shapes or rotations differ or a pointer is missing.
 template <class A, class B, class T>

@@ -292,6 +292,11 @@ class plain_operand {
   matrix_ref<T const> x_;
 };
 
+template <class Operand>
+inline constexpr bool is_prepacked = false;
+template <recipe R>
+inline constexpr bool is_prepacked<prepacked_operand<R>> = true;
+
 /// Columns whose products are summed before scales come in: the shorter block of the two.
 template <class A, class B>
 inline constexpr int common_block = A::block_cols == 0   ? (B::block_cols == 0 ? 32 : B::block_cols)
