@@ -64,7 +64,7 @@ QUADRILLE_LEAF void transform_group(float* x, u32 const* signs) {
   using floats = typename lanes<width>::floats;
   using words = typename lanes<width>::words;
   floats v[vectors];
-  std::memcpy(v, x, sizeof v);
+  for (int i = 0; i < vectors; ++i) std::memcpy(&v[i], x + i * width, sizeof v[i]);
   if constexpr (First)
     for (int i = 0; i < vectors; ++i) {
       words s;
@@ -88,7 +88,7 @@ QUADRILLE_LEAF void transform_group(float* x, u32 const* signs) {
       std::memcpy(&s, signs + i * width, sizeof s);
       v[i] = floats(words(v[i]) ^ s);
     }
-  std::memcpy(x, v, sizeof v);
+  for (int i = 0; i < vectors; ++i) std::memcpy(x + i * width, &v[i], sizeof v[i]);
 }
 
 template <int N, class Signs>
