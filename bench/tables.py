@@ -59,7 +59,8 @@ def gemm_table(results):
 def ggml_groups(path):
     """{work: {kernel: its counters}}; names are work/kernel."""
     groups = {}
-    for run in json.loads(path.read_text())["benchmarks"]:
+    runs = json.loads(path.read_text())["benchmarks"]
+    for run in sorted(runs, key=lambda run: run["family_index"]):  # as registered: they ran interleaved
         if run.get("aggregate_name") == "median":
             work, kernel = run["run_name"].removesuffix("/real_time").rsplit("/", 1)
             groups.setdefault(work, {})[kernel] = run
