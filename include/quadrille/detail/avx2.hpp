@@ -54,8 +54,39 @@ inline void interleave_by_halves(u8 const* codes, i64 row_bytes, u32* out) {
       interleave_8x8(codes + r * row_bytes + words * 4, row_bytes, out + words * 16 + r);
 }
 
+/// N = 8 or 16 scales of a byte from each of 16 rows, interleaved into a panel: [scale][row].
+template <int N>
+[[gnu::always_inline]] inline void interleave_bytes(u8 const* scales, i64 row_bytes, u8* out) {
+  __m128i a[16];
+#pragma GCC unroll 16
+  for (int r = 0; r < 16; ++r) {
+    auto const* const row = reinterpret_cast<__m128i const*>(scales + r * row_bytes);
+    a[r] = N == 16 ? _mm_loadu_si128(row) : _mm_loadl_epi64(row);
+  }
+#pragma GCC unroll 4
+  for (int round = 0; round < 4; ++round) {  // four perfect shuffles of 16 rows transpose
+    __m128i b[16];
+#pragma GCC unroll 8
+    for (int r = 0; r < 8; ++r) {
+      b[2 * r] = _mm_unpacklo_epi8(a[r], a[r + 8]);
+      b[2 * r + 1] = _mm_unpackhi_epi8(a[r], a[r + 8]);
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < 16; ++r) a[r] = b[r];
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < N; ++i) _mm_storeu_si128(reinterpret_cast<__m128i*>(out) + i, a[i]);
+}
+/// n scales a row, n a multiple of 8.
+inline void interleave_scales_by_bytes(u8 const* scales, i64 row_bytes, int n, u8* out) {
+  int i = 0;
+  for (; i + 16 <= n; i += 16) interleave_bytes<16>(scales + i, row_bytes, out + i * 16);
+  if (i < n) interleave_bytes<8>(scales + i, row_bytes, out + i * 16);
+}
+
 /// FP32 products by FMA.
 struct avx2_float {
+  static constexpr auto interleave_scales = interleave_scales_by_bytes;
   static constexpr auto interleave = interleave_by_halves;
   static constexpr int rows = 6;
   static constexpr int max_panels = 1;
@@ -108,6 +139,7 @@ struct avx2_float {
 
 /// Integer products: unsigned bytes of B times signed bytes of A, four steps of which fit 16 bits.
 struct avx2_int8 {
+  static constexpr auto interleave_scales = interleave_scales_by_bytes;
   static constexpr auto interleave = interleave_by_halves;
   static constexpr int rows = 4;
   static constexpr int max_panels = 1;

@@ -7,6 +7,7 @@
 
 #include <immintrin.h>
 
+#include <quadrille/detail/avx2.hpp>
 #include <quadrille/detail/panel.hpp>
 
 QUADRILLE_EXACT_BEGIN
@@ -51,6 +52,7 @@ inline void interleave_16x16(u8 const* codes, i64 row_bytes, u32* out) {
 
 /// FP32 products by FMA.
 struct avx512_float {
+  static constexpr auto interleave_scales = interleave_scales_by_bytes;
   static constexpr auto interleave = interleave_16x16;
   static constexpr int rows = 8;
   static constexpr int max_panels = 3;
@@ -128,6 +130,7 @@ namespace quadrille::detail {
 
 /// BF16 products, two of a pair of columns at once.
 struct avx512_bf16 {
+  static constexpr auto interleave_scales = interleave_scales_by_bytes;
   static constexpr auto interleave = interleave_16x16;
   static constexpr int rows = 8;
   static constexpr int max_panels = 3;
@@ -179,6 +182,7 @@ namespace quadrille::detail {
 
 /// Integer products by VNNI: unsigned bytes of B times signed bytes of A.
 struct avx512_int8 {
+  static constexpr auto interleave_scales = interleave_scales_by_bytes;
   static constexpr auto interleave = interleave_16x16;
   static constexpr int rows = 4;
   static constexpr int max_panels = 3;

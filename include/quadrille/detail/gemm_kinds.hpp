@@ -41,10 +41,10 @@ int packed_rows(A const& a) {
 }
 
 /// The scales of a panel, [block][row], `Step` columns a block.
-template <int Step, class B>
+template <class Kernel, int Step, class B>
 bool load_scales(B const& b, i64 panel, i64 k, int blocks, u32* scales) {
   static_assert(deepest / word_codes <= most_panel_scales);
-  b.panel_scales(panel, k, Step, blocks, scales);
+  b.template panel_scales<Kernel>(panel, k, Step, blocks, scales);
   u32 extreme = 0;
   if constexpr (!is_always_moderate<typename B::scale_format>)
     for (int i = 0; i < blocks * panel_rows; ++i) extreme |= u32(!is_moderate(as_float(scales[i])));
@@ -61,7 +61,7 @@ bool decode_values(B const& b, i64 panel, i64 k, int depth, u32* out) {
       b.template panel_words<Kernel>(panel, k / word_codes, depth / word_codes, scratch);
   constexpr int step = min(B::block_cols, half);
   alignas(64) u32 scales[deepest / word_codes * panel_rows];
-  bool const moderate = load_scales<step>(b, panel, k, ceil_div(depth, step), scales);
+  bool const moderate = load_scales<Kernel, step>(b, panel, k, ceil_div(depth, step), scales);
   for (int w = 0; w < depth / word_codes; ++w)
     Kernel::expand(words + w * panel_rows, scales + w * word_codes / step * panel_rows, table.value,
                    out + w * panel_rows * word_codes * Bits / 32);
@@ -117,7 +117,7 @@ struct float_product {
     int const words = blocks == 1 ? depth / word_codes : step / word_codes;
     alignas(64) u32 scratch[deepest / word_codes * panel_rows];
     alignas(64) u32 scales[deepest / word_codes * panel_rows];
-    bool const moderate = load_scales<step>(b, panel, k, blocks, scales);
+    bool const moderate = load_scales<Kernel, step>(b, panel, k, blocks, scales);
     int const whole = depth / (words * word_codes);
     panel_codes from{
         b.template panel_words<Kernel>(panel, k / word_codes, depth / word_codes, scratch), scales};
@@ -221,7 +221,7 @@ struct int8_product {
     alignas(16) static constexpr raised_table<typename B::element> table{};
     for (int w = 0; w < depth / word_codes; ++w)
       Kernel::expand(words + w * panel_rows, table.value, out + 2 * w * panel_rows);
-    return load_scales<granule>(b, panel, k, depth / granule, out + depth / 4 * panel_rows);
+    return load_scales<Kernel, granule>(b, panel, k, depth / granule, out + depth / 4 * panel_rows);
   }
   template <int Rows, int Panels>
   static void multiply(u32 const* tile, u32 const* panel, i64 stride, int depth, float* sums,
@@ -240,7 +240,7 @@ struct int8_product {
     alignas(16) static constexpr raised_table<typename B::element> table{};
     alignas(64) u32 scratch[deepest / word_codes * panel_rows];
     alignas(64) u32 scales[deepest / word_codes * panel_rows];
-    bool const moderate = load_scales<granule>(b, panel, k, depth / granule, scales);
+    bool const moderate = load_scales<Kernel, granule>(b, panel, k, depth / granule, scales);
     u32 const* const a_scales = tile + depth / 4 * rows;
     block_sources const a{{tile, nullptr, 0}, a_scales, a_scales + depth / granule * rows, nullptr};
     panel_codes const from{

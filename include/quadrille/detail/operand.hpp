@@ -12,7 +12,7 @@
 ///   panel_words<Kernel>(panel, first, n, scratch)   n words of 8 codes of each row of a panel, interleaved;
 ///                                           zeros beyond the matrix. In `scratch`, or where they are.
 ///   block_scales(row, k, step, n, out)      n block scales, at columns k, k + step, ..; 0 beyond the matrix
-///   panel_scales(panel, k, step, n, out)    the same for each row of a panel: [block][row]
+///   panel_scales<Kernel>(panel, k, step, n, out)    the same for each row of a panel: [block][row]
 
 #include <cstring>
 
@@ -146,6 +146,7 @@ class quantized_operand {
       out[j] = scale::decoder(stored[(k + j * step) / block_cols], 1).factor;
     for (int j = exist; j < n; ++j) out[j] = 0;
   }
+  template <class Kernel>
   void panel_scales(i64 panel, i64 k, int step, int n, u32* out) const {
     wide_scale<scale> stored[panel_rows * most_panel_scales];
     i64 const rows = min(i64(panel_rows), q_.rows - panel * panel_rows);
@@ -153,11 +154,12 @@ class quantized_operand {
     int const exist = int(min(i64(n), left));
     if (rows < panel_rows)
       for (auto& word : stored) word = 0;
-    for (int r = 0; r < rows; ++r) {
-      auto const* const from = q_.scales + (panel * panel_rows + r) * q_.scale_cols();
-      for (int j = 0; j < exist; ++j)
-        stored[j * panel_rows + r] = from[(k + j * step) / block_cols];
-    }
+    if (!interleave<Kernel>(panel, k, step, exist, stored))
+      for (int r = 0; r < rows; ++r) {
+        auto const* const from = q_.scales + (panel * panel_rows + r) * q_.scale_cols();
+        for (int j = 0; j < exist; ++j)
+          stored[j * panel_rows + r] = from[(k + j * step) / block_cols];
+      }
     decode_scales<scale>(stored, exist * panel_rows, out);
     // A stored 0 need not decode to 0.
     for (int j = 0; j < n; ++j)
@@ -166,6 +168,20 @@ class quantized_operand {
   u8 const* codes_of(i64 row) const { return q_.codes + row * row_bytes<element>(q_.cols); }
 
  private:
+  // Scales of a byte by the kernel: all rows of a panel and each block once, or it returns false.
+  template <class Kernel>
+  bool interleave(i64 panel, i64 k, int step, int n, wide_scale<scale>* stored) const {
+    if constexpr (sizeof(typename scale::stored) == 1) {
+      if (step != block_cols || n % 8 != 0 || (panel + 1) * panel_rows > q_.rows) return false;
+      u8 bytes[panel_rows * most_panel_scales];
+      Kernel::interleave_scales(q_.scales + panel * panel_rows * q_.scale_cols() + k / block_cols,
+                                q_.scale_cols(), n, bytes);
+      for (int i = 0; i < n * panel_rows; ++i) stored[i] = bytes[i];
+      return true;
+    }
+    return false;
+  }
+
   // 8 codes of a row, zeros beyond the matrix.
   u32 word(i64 row, i64 at) const {
     i64 const bytes = row_bytes<element>(q_.cols);
@@ -234,6 +250,7 @@ class prepacked_operand {
       prefetch(scales + i);
     return q_->words(panel, first);
   }
+  template <class Kernel>
   void panel_scales(i64 panel, i64 k, int step, int n, u32* out) const {
     wide_scale<scale> stored[panel_rows * most_panel_scales];
     i64 const left = ceil_div(max(i64(0), q_->cols() - k), i64(step));
