@@ -23,6 +23,7 @@
 #include <quadrille/detail/gemm_portable.hpp>
 #include <quadrille/detail/gemm_tiled.hpp>
 #include <quadrille/detail/operand.hpp>
+#include <quadrille/detail/prepacked_operand.hpp>
 #include <quadrille/quantize.hpp>
 
 QUADRILLE_EXACT_BEGIN
