@@ -90,11 +90,20 @@ void w4a32(benchmark::State& state) {
            quantize<nvfp4>(host, matrix_ref<float const>(b.data(), size, size)));
 }
 
+void w4a16(benchmark::State& state) {
+  std::vector<bf16> a;
+  for (float const x : random_matrix(1)) a.push_back(bf16(x));
+  auto const b = random_matrix(2);
+  multiply(state, matrix_ref<bf16 const>(a.data(), size, size),
+           quantize<nvfp4>(host, matrix_ref<float const>(b.data(), size, size)));
+}
+
 BENCHMARK(triple_loop);
 BENCHMARK(exchanged_loops);
 BENCHMARK(w4a4<nvfp4>)->Name("nvfp4 x nvfp4");
 BENCHMARK(w4a4<mxfp4>)->Name("mxfp4 x mxfp4");
 BENCHMARK(w4a4<ufp4_two_level>)->Name("ufp4_two_level x ufp4_two_level");
 BENCHMARK(w4a32)->Name("float x nvfp4");
+BENCHMARK(w4a16)->Name("bf16 x nvfp4");
 
 }  // namespace

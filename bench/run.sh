@@ -4,6 +4,7 @@
 
 # Builds the host benchmarks and runs each with interleaved repetitions; the JSON goes to
 # bench/results/<processor>/. Then writes README.md's tables from it. Leave the machine alone meanwhile.
+# With QUADRILLE_GGML, the source folder of a ggml built in its subfolder `build`, also compares with ggml.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,7 +14,8 @@ processor=$(lscpu | awk -F': *' '
 results=bench/results/$processor
 mkdir -p "$results"
 
-cmake -S . -B build/bench -DQUADRILLE_BUILD_TESTS=OFF -DQUADRILLE_BUILD_EXAMPLES=OFF
+cmake -S . -B build/bench -DQUADRILLE_BUILD_TESTS=OFF -DQUADRILLE_BUILD_EXAMPLES=OFF \
+  -DQUADRILLE_GGML="${QUADRILLE_GGML:-}"
 cmake --build build/bench --parallel "$(nproc)"
 
 for bench in build/bench/bench/*_bench build/bench/bench/*_bench_v3 build/bench/bench/*_bench_native; do

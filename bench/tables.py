@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LEVELS = {"quantize_bench": "no -march", "quantize_bench_v3": "x86-64-v3 (AVX2)", "quantize_bench_native": "native"}
+LEVELS = {"": "no -march", "_v3": "x86-64-v3 (AVX2)", "_native": "native"}
 
 
 def medians(path):
@@ -25,14 +25,19 @@ def medians(path):
             for run in runs if run.get("aggregate_name") == "median"}
 
 
+def levels_of(results, bench):
+    """{compiler level: medians} of the levels that were measured."""
+    paths = {title: results / f"{bench}{suffix}.json" for suffix, title in LEVELS.items()}
+    return {title: medians(path) for title, path in paths.items() if path.exists()}
+
+
 def row(cells):
     return "| " + " | ".join(cells) + " |"
 
 
 def quantize_table(results):
     """One row a benchmark, one column a compiler level: billions a second and ratio to the CUDA headers."""
-    levels = {title: medians(results / f"{name}.json") for name, title in LEVELS.items()
-              if (results / f"{name}.json").exists()}
+    levels = levels_of(results, "quantize_bench")
     yield f"Processor: `{results.name}`."
     yield ""
     yield row(["10^9 elements/s (times the CUDA headers' loop)", *levels])
@@ -44,11 +49,54 @@ def quantize_table(results):
 
 
 def gemm_table(results):
-    rates = medians(results / "gemm_bench.json")
-    yield row(["host GEMM, 512^3, one thread, no -march", "GFLOP/s"])
-    yield row(["---", "---"])
-    for name, rate in rates.items():
-        yield row([name.replace("_", " "), f"{rate / 1e9:.1f}"])
+    levels = levels_of(results, "gemm_bench")
+    yield row(["GFLOP/s, 512^3, one thread", *levels])
+    yield row(["---"] * (1 + len(levels)))
+    for name in next(iter(levels.values())):
+        yield row([name.replace("_", " "), *(f"{level[name] / 1e9:.1f}" for level in levels.values())])
+
+
+def ggml_groups(path):
+    """{work: {kernel: its counters}}; names are work/kernel."""
+    groups = {}
+    runs = json.loads(path.read_text())["benchmarks"]
+    for run in sorted(runs, key=lambda run: run["family_index"]):  # as registered: they ran interleaved
+        if run.get("aggregate_name") == "median":
+            work, kernel = run["run_name"].removesuffix("/real_time").rsplit("/", 1)
+            groups.setdefault(work, {})[kernel] = run
+    return groups
+
+
+def ggml_limit(kernel, limits):
+    """What bounds a kernel of the GEMM in operations a second."""
+    kind = "vnni" if kernel.startswith(("W4A4", "W4A8")) else "bf16" if kernel.startswith("W4A16") else "fma"
+    return limits[kind]["rate"]
+
+
+def ggml_table(results):
+    """Rates, shares of the machine's limit and ratios to ggml's kernels for the same work and threads."""
+    groups = ggml_groups(results / "ggml_bench_native.json")
+    limits = groups.pop("limit")
+    rates = ", ".join(f"{name} {run['rate'] / 1e9:.0f}" for name, run in limits.items())
+    yield f"Processor: `{results.name}`. Limits of one thread, 10^9 operations or bytes a second: {rates}."
+    for work, kernels in groups.items():
+        if "threads" in work:
+            continue  # the JSON has them
+        peers = [name for name in kernels if name.startswith("ggml")]
+        unit = "10^9 elements/s" if work.startswith("quantize") else "GFLOP/s"
+        share = "share of the read" if "cold" in work else "share of the limit"
+        yield ""
+        yield row([f"{work}, {unit}", "rate", share, "error", *(f"times {peer}" for peer in peers)])
+        yield row(["---"] * (4 + len(peers)))
+        for name, run in kernels.items():
+            cell = "-"
+            if "bytes" in run:
+                cell = f"{run['bytes'] / limits['read']['rate']:.2f}"
+            elif work in ("M=512", "M=16") and name not in peers:
+                cell = f"{run['rate'] / ggml_limit(name, limits):.2f}"
+            error = f"{run['error']:.1e}" if "error" in run else "-"
+            yield row([name, f"{run['rate'] / 1e9:.2f}", cell, error,
+                       *(f"{run['rate'] / kernels[peer]['rate']:.2f}" for peer in peers)])
 
 
 def compare_table(report):
@@ -243,6 +291,8 @@ def main():
             text = replace(text, "quantize", quantize_table(results))
         if (results / "gemm_bench.json").exists():
             text = replace(text, "gemm", gemm_table(results))
+        if (results / "ggml_bench_native.json").exists():
+            text = replace(text, "ggml", ggml_table(results))
         if (results / "quantize_gpu_bench.json").exists():
             text = replace(text, "quantize_gpu", quantize_gpu_table(results))
             if "--check" not in sys.argv:

@@ -13,6 +13,8 @@ needs ninja-build has_either ninja make
 needs catch2 has_header catch2/catch.hpp catch2/catch_all.hpp
 needs nlohmann-json3-dev has_header nlohmann/json.hpp
 wants clang has clang++
+wants g++-aarch64-linux-gnu has aarch64-linux-gnu-g++
+wants qemu-user has qemu-aarch64
 wants libcli11-dev has_header CLI/CLI.hpp
 wants libfmt-dev has_header fmt/format.h
 wants libbenchmark-dev has_header benchmark/benchmark.h

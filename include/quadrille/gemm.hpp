@@ -14,21 +14,20 @@
 /// and then ((alpha outer_a) outer_b) sum + beta C + bias, left to right. Products of E4M3 or UE8M0
 /// scales and 4-bit dots are exact in FP32, so only the additions between blocks round. The product of
 /// two block scales must stay in FP32's range.
+///
+/// Vector kernels (detail/gemm_tiled.hpp) keep this order bit for bit where both operands are quantized. If one
+/// is plain, they multiply decoded weights with it and sum by FP32 FMA from the first column to the last, or
+/// by BF16 pairs where the plain one is BF16 and the weights are exact in it: as accurate, other bytes.
 
+#include <quadrille/detail/cpu.hpp>
+#include <quadrille/detail/gemm_portable.hpp>
+#include <quadrille/detail/gemm_tiled.hpp>
 #include <quadrille/detail/operand.hpp>
+#include <quadrille/detail/prepacked_operand.hpp>
 #include <quadrille/quantize.hpp>
 
 QUADRILLE_EXACT_BEGIN
 namespace quadrille {
-
-/// C and bias may be absent; C is not read when beta is 0. bias has an entry for each column of D.
-template <class T>
-struct gemm_options {
-  float alpha = 1;
-  float beta = 0;
-  matrix_ref<T const> c = {};
-  T const* bias = nullptr;
-};
 
 namespace detail {
 template <int A, int B>
@@ -36,7 +35,12 @@ inline constexpr bool blocks_nest = A == 0 || B == 0 || nests<max(A, 1), max(B, 
 
 template <class A, class B>
 consteval bool check_operands() {
-  if constexpr (!is_same_v<typename A::rotation, typename B::rotation>) {
+  if constexpr (is_prepacked<A>) {
+    static_assert(
+        !is_prepacked<A>,
+        "quadrille: gemm's A is prepacked; panels are of B, whose rows become D's columns, "
+        "pass the prepacked weights as B");
+  } else if constexpr (!is_same_v<typename A::rotation, typename B::rotation>) {
     static_assert(
         is_same_v<typename A::rotation, typename B::rotation>,
         "quadrille: gemm operands carry different rotations; along K they only cancel if both "
@@ -51,96 +55,6 @@ consteval bool check_operands() {
   }
   return false;
 }
-
-// Columns of D that are computed side by side.
-inline constexpr int panel_cols = 64;
-
-// B's part: element values transposed, so that the columns of D are contiguous, and scales.
-template <class A, class B>
-struct gemm_panel {
-  static constexpr int step = common_block<A, B>;
-  static constexpr int depth_limit = step * max(1, 256 / step);  // columns of K decoded at a time
-  using sum = select_t<exact_float_dot<A, B, step>, float, double>;
-  float values[depth_limit * panel_cols];
-  float scales[depth_limit / step * panel_cols];
-
-  void load(B const& b, i64 first_col, i64 first_k, int depth) {
-    float row[depth_limit];
-    float row_scales[depth_limit / step];
-    for (int n = 0; n < panel_cols; ++n) {
-      bool const exists = first_col + n < b.rows();
-      if (exists) b.template load<step>(first_col + n, first_k, depth, row, row_scales);
-      for (int k = 0; k < depth_limit; ++k)
-        values[k * panel_cols + n] = exists && k < depth ? row[k] : 0;
-      for (int j = 0; j < depth_limit / step; ++j)
-        scales[j * panel_cols + n] = exists && j * step < depth ? row_scales[j] : 0;
-    }
-  }
-
-  // sums[n] += the products of one row of A, completed with zeros to whole blocks, with the panel.
-  void multiply(float const* a, float const* a_scales, int depth, float* sums) const {
-    for (int j = 0; j * step < depth; ++j) {
-      float const* const a_block = a + j * step;
-      float const* const b_block = values + j * step * panel_cols;
-      for (int n = 0; n < panel_cols; ++n) {
-        sum dot = 0;
-        for (int k = 0; k < step; ++k) dot += sum(a_block[k]) * sum(b_block[k * panel_cols + n]);
-        float const scale = mul(a_scales[j], scales[j * panel_cols + n]);
-        sums[n] = add(sums[n], mul(scale, float(dot)));
-      }
-    }
-  }
-};
-
-template <class A, class B, class T>
-class gemm_task {
-  using panel = gemm_panel<A, B>;
-  static constexpr int max_rows = 128;
-
- public:
-  gemm_task(A const& a, B const& b, matrix_ref<T> d, gemm_options<T> const& options)
-      : a_(a), b_(b), d_(d), options_(options) {}
-
-  void operator()(i64 first_row, i64 last_row) {
-    for (i64 row = first_row; row < last_row; row += max_rows)
-      for (i64 col = 0; col < d_.cols; col += panel_cols)
-        tile(row, int(min(i64(max_rows), last_row - row)), col);
-  }
-
- private:
-  void tile(i64 row, int rows, i64 col) {
-    float sums[max_rows * panel_cols] = {};
-    constexpr int depth_limit = panel::depth_limit;
-    for (i64 k = 0; k < a_.cols(); k += depth_limit) {
-      int const depth = int(min(i64(depth_limit), a_.cols() - k));
-      panel_.load(b_, col, k, depth);
-      for (int m = 0; m < rows; ++m) {
-        float values[depth_limit] = {};
-        float scales[depth_limit / panel::step];
-        a_.template load<panel::step>(row + m, k, depth, values, scales);
-        panel_.multiply(values, scales, depth, sums + m * panel_cols);
-      }
-    }
-    int const cols = int(min(i64(panel_cols), d_.cols - col));
-    for (int m = 0; m < rows; ++m)
-      for (int n = 0; n < cols; ++n) store(row + m, col + n, sums[m * panel_cols + n]);
-  }
-
-  void store(i64 row, i64 col, float sum) {
-    float const scale = mul(mul(options_.alpha, a_.row_factor(row)), b_.row_factor(col));
-    float result = mul(scale, sum);
-    if (options_.beta != 0)
-      result = add(result, mul(options_.beta, static_cast<float>(options_.c(row, col))));
-    if (options_.bias != nullptr) result = add(result, static_cast<float>(options_.bias[col]));
-    d_(row, col) = static_cast<T>(result);
-  }
-
-  A a_;
-  B b_;
-  matrix_ref<T> d_;
-  gemm_options<T> options_;
-  panel panel_;
-};
 
 template <class A, class B, class T>
 void check_gemm(A const& a, B const& b, matrix_ref<T> d, gemm_options<T> const& options) {
@@ -159,10 +73,45 @@ void check_gemm(A const& a, B const& b, matrix_ref<T> d, gemm_options<T> const& 
   require_equal(options.c.rows, d.rows, "the number of rows of gemm's C");
   require_equal(options.c.cols, d.cols, "the number of columns of gemm's C");
 }
+
+template <class A, class B, class T>
+void run_portable(host_policy where, A const& a, B const& b, matrix_ref<T> d,
+                  gemm_options<T> const& options) {
+  constexpr i64 products_a_task = i64(1) << 20;
+  i64 const row_products = max(i64(1), a.cols() * d.cols);
+  i64 const grain = max(i64(1), products_a_task / row_products);
+  parallel_for(where.threads, d.rows, grain, [&](i64 first, i64 last) {
+    portable_gemm<A, B, T>(a, b, d, options)(first, last, 0, d.cols);
+  });
+}
+
+// Runs the GEMM with the fastest kernel of the list; false if none may be used here.
+template <template <class, class, class> class Product, class Kernels, class A, class B, class T>
+bool run_tiled(host_policy where, A const& a, B const& b, matrix_ref<T> d,
+               gemm_options<T> const& options) {
+  return Kernels::with_best([&]<class Kernel>() {
+    tiled_gemm<Kernel, Product<Kernel, A, B>, A, B, T>(where, a, b, d, options)();
+  });
+}
+
+template <class A, class B, class T>
+void run_gemm(host_policy where, A const& a, B const& b, matrix_ref<T> d,
+              gemm_options<T> const& options) {
+  bool done = d.rows == 0 || d.cols == 0;
+  if constexpr (is_int8_product<A, B>) {
+    done = done || run_tiled<int8_product, int8_kernels>(where, a, b, d, options);
+  } else {
+    if constexpr (is_bf16_product<A, B>)
+      done = done || (d.rows > 1 && run_tiled<bf16_product, bf16_kernels>(where, a, b, d, options));
+    if constexpr (A::is_quantized != B::is_quantized)
+      done = done || run_tiled<float_product, float_kernels>(where, a, b, d, options);
+  }
+  if (!done) run_portable(where, a, b, d, options);
+}
 }  // namespace detail
 
-/// D = alpha A B^T + beta C + bias. A and B are each a quantized matrix (quantized<R> or quantized_ref) or
-/// a plain matrix_ref of float, fp16, bf16 or CUDA's types; D likewise plain. Same bytes for any
+/// D = alpha A B^T + beta C + bias. A and B are each a quantized matrix (quantized<R>, quantized_ref or, for
+/// B, prepacked<R>) or a plain matrix_ref of float, fp16, bf16 or CUDA's types; D likewise plain. Same bytes for any
 /// thread count. D may be C but must not overlap A or B. Throws quadrille::error, before anything is
 /// written, if shapes or rotations differ or a pointer is missing.
 template <class A, class B, class T>
@@ -174,12 +123,7 @@ void gemm(host_policy where, A const& a, B const& b, matrix_ref<T> d,
   using right_type = std::remove_const_t<decltype(right)>;
   if constexpr (detail::check_operands<left_type, right_type>()) {
     detail::check_gemm(left, right, d, options);
-    constexpr i64 products_a_task = i64(1) << 20;
-    i64 const row_products = detail::max(i64(1), left.cols() * d.cols);
-    i64 const grain = detail::max(i64(1), products_a_task / row_products);
-    detail::parallel_for(where.threads, d.rows, grain, [&](i64 first, i64 last) {
-      detail::gemm_task<left_type, right_type, T>(left, right, d, options)(first, last);
-    });
+    detail::run_gemm(where, left, right, d, options);
   }
 }
 

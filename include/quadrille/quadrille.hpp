@@ -5,7 +5,9 @@
 /// Everything for the host.
 
 #include <quadrille/analysis.hpp>
+#include <quadrille/dequantize.hpp>
 #include <quadrille/gemm.hpp>
+#include <quadrille/prepacked.hpp>
 #include <quadrille/quantize.hpp>
 #include <quadrille/recipes.hpp>
 #include <quadrille/scale_layout.hpp>

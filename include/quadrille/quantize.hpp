@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// quantize, dequantize and clip_mask on the host, multi-threaded, for any recipe.
+/// quantize, amax and clip_mask on the host, multi-threaded, for any recipe.
 
 #include <atomic>
 #include <optional>
@@ -10,19 +10,16 @@
 #include <vector>
 
 #include <quadrille/codec.hpp>
+#include <quadrille/dequantize.hpp>
 #include <quadrille/detail/check.hpp>
+#include <quadrille/detail/encode_tile.hpp>
 #include <quadrille/detail/parallel.hpp>
+#include <quadrille/detail/strips.hpp>
 #include <quadrille/detail/tile.hpp>
 #include <quadrille/quantized.hpp>
 
 QUADRILLE_EXACT_BEGIN
 namespace quadrille {
-
-/// Where the work runs: on the host, in up to `threads` threads (0: all of the machine's).
-struct host_policy {
-  int threads = 0;
-};
-inline constexpr host_policy host{};
 
 /// Settings of one quantization; all have defaults.
 struct quantize_options {
@@ -39,26 +36,7 @@ struct quantize_options {
   float const* row_amax = nullptr;
 };
 
-/// Settings of one dequantization.
-struct dequantize_options {
-  /// Stay in the rotated basis in place of rotating back.
-  bool rotated = false;
-};
-
 namespace detail {
-inline constexpr i64 elements_a_task = i64(1) << 16;
-
-inline i64 rows_a_task(i64 cols) { return max(i64(1), elements_a_task / max(i64(1), cols)); }
-
-template <class R, class T>
-void check_same_shape(matrix_ref<T> x, quantized_ref<R, u8 const> q) {
-  check_extents<R>(q.rows, q.cols);
-  require_equal(x.rows, q.rows, "the number of rows of the matrix");
-  require_equal(x.cols, q.cols, "the number of columns of the matrix");
-  require_data(x);
-  require_data(q);
-}
-
 inline float checked_amax(float amax) {
   require(amax == 0 || bits_of(amax) <= infinity_bits,
           "the given amax is negative or NaN; it is the largest magnitude, pass max |x|");
@@ -95,10 +73,30 @@ struct amax_task {
 template <recipe R, class T>
 float rotated_amax(host_policy where, matrix_ref<T const> x, u64 rotation_seed) {
   std::atomic<u32> bits{0};
-  for_each_tile<R>(where, x.rows, x.cols, [&] {
-    return amax_task<R, T>{tile_loader<R, T>(x, rotation_seed), bits};
-  });
+  auto const make = [&](matrix_ref<T const> part) {
+    return amax_task<R, T>{tile_loader<R, T>(part, rotation_seed), bits};
+  };
+  if (is_turned(x))
+    for_each_strip<R>(where, x, [&](matrix_ref<T const> strip, i64) {
+      for_each_tile<R>({1}, strip.rows, strip.cols, [&] { return make(strip); });
+    });
+  else
+    for_each_tile<R>(where, x.rows, x.cols, [&] { return make(x); });
   return as_float(bits.load());
+}
+
+// One of each row.
+template <recipe R, class T>
+std::vector<float> row_amaxes(host_policy where, matrix_ref<T const> x, u64 rotation_seed) {
+  std::vector<float> amax(std::size_t(x.rows));
+  parallel_for(where.threads, x.rows, rows_a_task(x.cols), [&](i64 first, i64 last) {
+    for (i64 r = first; r < last; ++r) {
+      matrix_ref<T const> const row(x.data + r * x.row_stride, 1, x.cols, x.row_stride,
+                                    x.col_stride);
+      amax[std::size_t(r)] = rotated_amax<R>({1}, row, rotation_seed);
+    }
+  });
+  return amax;
 }
 
 // The outer scales of a quantization: computed, and their decode factors stored in q.
@@ -109,13 +107,11 @@ std::vector<outer_scale> outer_scales(host_policy where, matrix_ref<T const> x, 
   default_fp_environment const environment;
   std::vector<outer_scale> outer;
   if constexpr (R::scale::scope == outer_scope::row) {
-    for (i64 r = 0; r < x.rows; ++r) {
-      matrix_ref<T const> const row(x.data + r * x.row_stride, 1, x.cols, x.row_stride,
-                                    x.col_stride);
-      float const amax = options.row_amax != nullptr ? checked_amax(options.row_amax[r])
-                                                     : rotated_amax<R>({1}, row, q.rotation_seed);
-      outer.push_back(R::scale::template outer<element>(amax));
-    }
+    std::vector<float> found;
+    if (options.row_amax == nullptr) found = row_amaxes<R>(where, x, q.rotation_seed);
+    for (i64 r = 0; r < x.rows; ++r)
+      outer.push_back(R::scale::template outer<element>(
+          options.row_amax != nullptr ? checked_amax(options.row_amax[r]) : found[std::size_t(r)]));
   } else {
     float amax = 0;
     if constexpr (R::scale::scope == outer_scope::tensor)
@@ -149,6 +145,8 @@ class quantize_task {
     float const* const x = loader_.load(first, count);
     typename codec::random_word const* random = nullptr;
     if constexpr (codec::is_random) random = random_.draw(first, count);
+    if constexpr (has_code_kernel<R>)
+      if (write_by_kernel(first, count, x, random)) return;
     codec::template encode<tiles::blocks>(x, outer_of(first, count), random, scales_, codes_,
                                           grid_);
     if constexpr (codec::is_corrected) correct(first, count);
@@ -156,6 +154,18 @@ class quantize_task {
   }
 
  private:
+  bool write_by_kernel(i64 first, int count, float const* x,
+                       typename codec::random_word const* random) {
+    u8* const bytes = writer_.whole_codes(first, count);
+    bool done = false;
+    if (bytes != nullptr)
+      code_kernels::with_best([&]<class Kernel>() {
+        done = encode_tile<Kernel, R>(x, outer_of(first, count), random,
+                                      writer_.whole_scales(first), bytes);
+      });
+    return done;
+  }
+
   // One outer scale for all, or with a scale a row those of the tile's blocks.
   outer_scale const* outer_of(i64 first, int count) {
     if constexpr (codec::is_row_scaled) {
@@ -192,6 +202,19 @@ class quantize_task {
   float grid_[codec::is_corrected ? tiles::elements : 1];
   outer_scale rows_outer_[codec::is_row_scaled ? tiles::blocks : 1];
 };
+
+// Quantizes rows of q from `first_row` on, from a copy that is contiguous along K.
+template <recipe R, class T>
+void quantize_strip(matrix_ref<T const> strip, i64 first_row, quantized_ref<R> q,
+                    outer_scale const* outer, quantize_options options) {
+  options.first_row += first_row;
+  if constexpr (block_codec<R>::is_row_scaled) outer += first_row;
+  quantized_ref<R> const rows(q.codes + first_row * row_bytes<typename R::element>(q.cols),
+                              q.scales + first_row * q.scale_cols(), q.outer, strip.rows, q.cols,
+                              q.rotation_seed);
+  for_each_tile<R>({1}, strip.rows, strip.cols,
+                   [&] { return quantize_task<R, T>(strip, rows, outer, options); });
+}
 }  // namespace detail
 
 /// The largest finite magnitude of x in the basis that recipe R quantizes in: what a tensor's outer
@@ -215,9 +238,15 @@ void quantize(host_policy where, matrix_ref<T> x, quantized_ref<R> q,
   using value = std::remove_const_t<T>;
   detail::check_same_shape<R>(x, q);
   auto const outer = detail::outer_scales<R, value>(where, x, q, options);
-  detail::for_each_tile<R>(where, x.rows, x.cols, [&] {
-    return detail::quantize_task<R, value>(x, q, outer.data(), options);
-  });
+  matrix_ref<value const> const source = x;
+  if (detail::is_turned(source))
+    detail::for_each_strip<R>(where, source, [&](matrix_ref<value const> strip, i64 first_row) {
+      detail::quantize_strip<R>(strip, first_row, q, outer.data(), options);
+    });
+  else
+    detail::for_each_tile<R>(where, x.rows, x.cols, [&] {
+      return detail::quantize_task<R, value>(source, q, outer.data(), options);
+    });
 }
 
 template <class R, class T>
@@ -236,21 +265,6 @@ quantized<R> quantize(host_policy where, matrix_ref<T> x, quantize_options const
 }
 
 namespace detail {
-// A row of q as floats, in the rotated basis.
-template <recipe R>
-void decode_row(quantized_ref<R, u8 const> q, i64 row, float* out) {
-  using E = typename R::element;
-  constexpr i64 block_cols = R::block::cols;
-  u8 const* const codes = q.codes + row * row_bytes<E>(q.cols);
-  int const in_block = int(row % R::block::rows * block_cols);
-  for (i64 b = 0; b < q.scale_cols(); ++b) {
-    auto const decoder = R::scale::decoder(q.scales[row * q.scale_cols() + b], q.outer_decode(row));
-    i64 const last = min(q.cols, (b + 1) * block_cols);
-    for (i64 col = b * block_cols; col < last; ++col)
-      out[col] = decoder(E::decode(load_code<E>(codes, col)), in_block + int(col % block_cols));
-  }
-}
-
 // A row of x as floats, rotated as recipe R does.
 template <recipe R, class T>
 void rotate_row(matrix_ref<T> x, i64 row, sign_vector const& signs, float* out) {
@@ -258,34 +272,6 @@ void rotate_row(matrix_ref<T> x, i64 row, sign_vector const& signs, float* out) 
   for (i64 col = 0; col < x.cols; col += R::rotation::size) R::rotation::apply(out + col, signs);
 }
 }  // namespace detail
-
-/// Dequantizes q into x (any strides; float, fp16, bf16 or CUDA's types), rotated back unless asked.
-/// A poisoned block decodes to NaN. Throws quadrille::error, before anything is written, if the shapes
-/// differ.
-template <class R, class T>
-void dequantize(host_policy where, quantized_ref<R, u8 const> q, matrix_ref<T> x,
-                dequantize_options const& options = {}) {
-  detail::check_same_shape<R>(x, q);
-  sign_vector const signs = R::rotation::signs(q.rotation_seed);
-  detail::parallel_for(where.threads, q.rows, detail::rows_a_task(q.cols),
-                       [&](i64 first, i64 last) {
-                         std::vector<float> values(std::size_t(q.cols));
-                         for (i64 row = first; row < last; ++row) {
-                           detail::decode_row<R>(q, row, values.data());
-                           if (!options.rotated)
-                             for (i64 col = 0; col < q.cols; col += R::rotation::size)
-                               R::rotation::invert(values.data() + col, signs);
-                           for (i64 col = 0; col < q.cols; ++col)
-                             x(row, col) = static_cast<T>(values[std::size_t(col)]);
-                         }
-                       });
-}
-
-template <class R, class T>
-void dequantize(host_policy where, quantized<R> const& q, matrix_ref<T> x,
-                dequantize_options const& options = {}) {
-  dequantize(where, q.ref(), x, options);
-}
 
 namespace detail {
 // Sets the bits of a unit's unclipped elements, the unit starting at column `col`, in its mask row.

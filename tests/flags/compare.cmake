@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Quadrille authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# usage: cmake -DFIRST=program -DPROGRAM=program -DLEVEL=n -DCPU_LEVEL=program -P compare.cmake
+# usage: cmake -DFIRST=program -DPROGRAM=program -DEMULATOR=program-or-empty -DLEVEL=n -DCPU_LEVEL=program
+#              -P compare.cmake
 
 execute_process(COMMAND "${CPU_LEVEL}" OUTPUT_VARIABLE cpu_level OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(cpu_level LESS LEVEL)
@@ -10,7 +11,11 @@ if(cpu_level LESS LEVEL)
 endif()
 
 foreach(side FIRST PROGRAM)
-  execute_process(COMMAND "${${side}}" OUTPUT_VARIABLE out_${side} RESULT_VARIABLE status)
+  set(runner "")
+  if(side STREQUAL "PROGRAM")
+    set(runner ${EMULATOR})
+  endif()
+  execute_process(COMMAND ${runner} "${${side}}" OUTPUT_VARIABLE out_${side} RESULT_VARIABLE status)
   if(NOT status EQUAL 0 OR out_${side} STREQUAL "")
     message(FATAL_ERROR "${${side}} ended with ${status} and printed: ${out_${side}}")
   endif()

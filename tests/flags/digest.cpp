@@ -449,6 +449,8 @@ void digest_recipes() {
   digest_recipe<if4_gradient>("if4_gradient");
 }
 
+// Not of a quantized matrix with a plain one: where the processor has FMA it sums those with it, within
+// the bounds that tests/gemm checks, and elsewhere in the stated order.
 void digest_products() {
   digest_gemm<nvfp4, nvfp4_weight>("nvfp4_x_nvfp4_weight", 150);
   digest_gemm<mxfp4, nvfp4_per_row>("mxfp4_x_nvfp4_per_row", 150);
@@ -456,8 +458,7 @@ void digest_products() {
   digest_gemm<ufp4, ufp4_two_level_gradient>("ufp4_x_ufp4_two_level_gradient", 160);
   digest_gemm<quartet2_backward, quartet2_backward>("quartet2_backward_x_itself", 384);
   digest_gemm<example::if4, example::hif4>("if4_x_hif4", 150);
-  digest_gemm<nvfp4, plain<bf16>>("nvfp4_x_bf16", 150);
-  digest_gemm<plain<fp16>, mxfp4>("fp16_x_mxfp4", 150);
+  digest_gemm<plain<fp16>, plain<bf16>>("fp16_x_bf16", 150);
   digest_gemm<plain<float>, plain<float>>("float_x_float", 150);
 }
 

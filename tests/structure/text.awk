@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Quadrille authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Fails on conditional compilation outside three files, on a header over 500 lines, and on an umbrella
+# Fails on conditional compilation outside four files, on a header over 500 lines, and on an umbrella
 # that holds more than includes.
 # usage: awk -v root=include/quadrille/ -f text.awk header...
 
@@ -17,8 +17,8 @@ FNR == 1 {
 }
 { count = FNR }
 
-/^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else)/ && file !~ /^(detail\/config|detail\/std|arch\/target)\.hpp$/ {
-  fail(FNR, "conditional compilation; only detail/config.hpp, detail/std.hpp and arch/target.hpp may decide")
+/^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else)/ && file !~ /^(detail\/config|detail\/std|detail\/cpu|arch\/target)\.hpp$/ {
+  fail(FNR, "conditional compilation; only detail/config.hpp, detail/std.hpp, detail/cpu.hpp and arch/target.hpp may decide")
 }
 
 file ~ /^quadrille\.(hpp|cuh)$/ && !/^(\/\/.*|#include <.*>.*|#pragma once)?$/ {

@@ -10,6 +10,8 @@
 /// QUADRILLE_EXACT_BEGIN    from here on each floating-point operation rounds once, as written: no
 /// QUADRILLE_EXACT_END      contraction of a*b+c, no reassociation, whatever flags the user compiles
 ///                          with. Needed for one promise: the same bytes from every compiler and pass.
+/// QUADRILLE_TARGET_BEGIN(f)  from here on functions may use the x86 features f, whatever the translation
+/// QUADRILLE_TARGET_END     unit is compiled for; calling them is right only where detail/cpu.hpp says so
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define QUADRILLE_HD __host__ __device__
@@ -49,3 +51,27 @@
 #error "quadrille: unknown compiler; its rule for exact floating point is missing, add it to detail/config.hpp"
 #endif
 // clang-format on
+
+#define QUADRILLE_PRAGMA(text) _Pragma(#text)
+#if defined(__clang__)
+#define QUADRILLE_TARGET_BEGIN(features) \
+  QUADRILLE_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
+#define QUADRILLE_TARGET_END QUADRILLE_PRAGMA(clang attribute pop)
+#else
+// g++'s own headers leave lanes undefined on purpose; inlined, they seem the caller's fault.
+#define QUADRILLE_TARGET_BEGIN(features)                           \
+  QUADRILLE_PRAGMA(GCC diagnostic push)                            \
+  QUADRILLE_PRAGMA(GCC diagnostic ignored "-Wuninitialized")       \
+  QUADRILLE_PRAGMA(GCC diagnostic ignored "-Wmaybe-uninitialized") \
+  QUADRILLE_PRAGMA(GCC push_options) QUADRILLE_PRAGMA(GCC target(features))
+#define QUADRILLE_TARGET_END QUADRILLE_PRAGMA(GCC pop_options) QUADRILLE_PRAGMA(GCC diagnostic pop)
+#endif
+
+// Bytes of the widest vectors that the translation unit is compiled for.
+#if defined(__AVX512F__)
+#define QUADRILLE_VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define QUADRILLE_VECTOR_BYTES 32
+#else
+#define QUADRILLE_VECTOR_BYTES 16
+#endif

@@ -8,32 +8,85 @@
 ///   check()                                 throws if extents or pointers are wrong
 ///   signs()                                 of its rotation
 ///   row_factor(row)                         what multiplies the whole row afterwards
+/// and of a quantized one, for the vector kernels:
+///   panel_words<Kernel>(panel, first, n, scratch)   n words of 8 codes of each row of a panel, interleaved;
+///                                           zeros beyond the matrix. In `scratch`, or where they are.
+///   block_scales(row, k, step, n, out)      n block scales, at columns k, k + step, ..; 0 beyond the matrix
+///   panel_scales<Kernel>(panel, k, step, n, out)    the same for each row of a panel: [block][row]
 
+#include <cstring>
+
+#include <quadrille/detail/integer_element.hpp>
+#include <quadrille/detail/panel.hpp>
 #include <quadrille/quantized.hpp>
 #include <quadrille/storage.hpp>
 
 QUADRILLE_EXACT_BEGIN
 namespace quadrille::detail {
 
-/// The values of all codes of an element format.
-template <class E>
-struct decode_table {
-  float value[1 << E::bits];
-  constexpr decode_table() : value{} {
-    for (u32 code = 0; code < (1u << E::bits); ++code) value[code] = E::decode(code);
-  }
+// The format of a hierarchy's block scales, where it names one.
+template <class S>
+struct format_of {
+  using type = fp32;
 };
+template <class S>
+  requires requires { typename S::format; }
+struct format_of<S> {
+  using type = typename S::format;
+};
+template <class S>
+using stored_format = typename format_of<S>::type;
+
+// A byte without infinities, with one NaN: E4M3.
+template <class F>
+inline constexpr bool is_nan_at_top = false;
+template <class F>
+  requires requires { F::max_code, F::exponent_bits, F::bias, F::has_nan, F::has_infinity; }
+inline constexpr bool is_nan_at_top<F> = F::has_nan && !F::has_infinity && F::bits == 8;
+
+/// Fetches a line into the second-level cache; any address may be named.
+QUADRILLE_LEAF void prefetch(void const* line) { __builtin_prefetch(line, 0, 2); }
+
+/// Block scales of a panel's row that are decoded at once.
+inline constexpr int most_panel_scales = 32;
+
+/// Bytes are decoded as words: a loop over bytes and floats together gets the short vectors of bytes.
+template <class Scale>
+using wide_scale = select_t<sizeof(typename Scale::stored) == 1, u32, typename Scale::stored>;
+
+/// Scales as the bits of floats. A minifloat's fields, moved to where a float has them, are its value
+/// times a power of two, subnormal or not: the callers keep subnormals (default_fp_environment).
+template <class Scale, class Word>
+void decode_scales(Word const* stored, int n, u32* out) {
+  using format = stored_format<Scale>;
+  using narrow = typename Scale::stored;
+  if constexpr (is_linear<Scale> && is_nan_at_top<format>) {
+    constexpr int sign = format::exponent_bits + format::mantissa_bits;
+    for (int i = 0; i < n; ++i) {
+      u32 const magnitude = stored[i] & ((1u << sign) - 1);
+      float const value =
+          mul(as_float(magnitude << (23 - format::mantissa_bits)), exp2i(127 - format::bias));
+      u32 const bits = magnitude > format::max_code ? bits_of(quiet_nan()) : bits_of(value);
+      out[i] = bits | stored[i] >> sign << 31;
+    }
+  } else {
+    for (int i = 0; i < n; ++i) out[i] = bits_of(Scale::decoder(narrow(stored[i]), 1).factor);
+  }
+}
 
 /// A quantized matrix. If its scale bends or splits the block, values are decoded and the scale is 1.
 template <recipe R>
 class quantized_operand {
-  using element = typename R::element;
   using scale = typename R::scale;
 
  public:
+  using element = typename R::element;
   using rotation = typename R::rotation;
+  using scale_format = stored_format<scale>;
+  static constexpr bool is_quantized = true;
   static constexpr int block_cols = R::block::cols;
   static constexpr bool is_scaled_code = is_linear<scale>;
+  static constexpr bool has_row_factors = scale::scope == outer_scope::row;
   static constexpr double largest = element::max;
   static constexpr double smallest = element::min_subnormal;
 
@@ -65,7 +118,79 @@ class quantized_operand {
     }
   }
 
+  template <class Kernel>
+  u32 const* panel_words(i64 panel, i64 first, int n, u32* scratch) const {
+    i64 const row = panel * panel_rows;
+    i64 const bytes = row_bytes<element>(q_.cols);
+    int whole = 0;
+    if (row + panel_rows <= q_.rows && first * 4 < bytes)
+      whole = int(min(i64(n), bytes / 4 - first)) / 16 * 16;
+    // 16 rows are too many streams for the processor to foresee, but a panel is one piece of memory: its
+    // share of a later panel is fetched in a line.
+    if (whole != 0)
+      for (int i = 0; i < whole; ++i)
+        prefetch(q_.codes + (row + Kernel::max_panels * panel_rows) * bytes +
+                 (first * panel_rows * 4 + i * 64));
+    for (int i = 0; i < whole; i += 16)
+      Kernel::interleave(q_.codes + row * bytes + (first + i) * 4, bytes, scratch + i * panel_rows);
+    for (int r = 0; r < panel_rows; ++r)
+      for (int i = whole; i < n; ++i) scratch[i * panel_rows + r] = word(row + r, first + i);
+    return scratch;
+  }
+  void block_scales(i64 row, i64 k, int step, int n, float* out) const {
+    i64 const left = row < q_.rows ? ceil_div(max(i64(0), q_.cols - k), i64(step)) : 0;
+    int const exist = int(min(i64(n), left));
+    typename scale::stored const* const stored = q_.scales + row * q_.scale_cols();
+    for (int j = 0; j < exist; ++j)
+      out[j] = scale::decoder(stored[(k + j * step) / block_cols], 1).factor;
+    for (int j = exist; j < n; ++j) out[j] = 0;
+  }
+  template <class Kernel>
+  void panel_scales(i64 panel, i64 k, int step, int n, u32* out) const {
+    wide_scale<scale> stored[panel_rows * most_panel_scales];
+    i64 const rows = min(i64(panel_rows), q_.rows - panel * panel_rows);
+    i64 const left = ceil_div(max(i64(0), q_.cols - k), i64(step));
+    int const exist = int(min(i64(n), left));
+    if (rows < panel_rows)
+      for (auto& word : stored) word = 0;
+    if (!interleave<Kernel>(panel, k, step, exist, stored))
+      for (int r = 0; r < rows; ++r) {
+        auto const* const from = q_.scales + (panel * panel_rows + r) * q_.scale_cols();
+        for (int j = 0; j < exist; ++j)
+          stored[j * panel_rows + r] = from[(k + j * step) / block_cols];
+      }
+    decode_scales<scale>(stored, exist * panel_rows, out);
+    // A stored 0 need not decode to 0.
+    for (int j = 0; j < n; ++j)
+      for (i64 r = j < exist ? rows : 0; r < panel_rows; ++r) out[j * panel_rows + r] = 0;
+  }
+  u8 const* codes_of(i64 row) const { return q_.codes + row * row_bytes<element>(q_.cols); }
+
  private:
+  // Scales of a byte by the kernel: all rows of a panel and each block once, or it returns false.
+  template <class Kernel>
+  bool interleave(i64 panel, i64 k, int step, int n, wide_scale<scale>* stored) const {
+    if constexpr (sizeof(typename scale::stored) == 1) {
+      if (step != block_cols || n % 8 != 0 || (panel + 1) * panel_rows > q_.rows) return false;
+      u8 bytes[panel_rows * most_panel_scales];
+      Kernel::interleave_scales(q_.scales + panel * panel_rows * q_.scale_cols() + k / block_cols,
+                                q_.scale_cols(), n, bytes);
+      for (int i = 0; i < n * panel_rows; ++i) stored[i] = bytes[i];
+      return true;
+    }
+    return false;
+  }
+
+  // 8 codes of a row, zeros beyond the matrix.
+  u32 word(i64 row, i64 at) const {
+    i64 const bytes = row_bytes<element>(q_.cols);
+    i64 const left = row < q_.rows ? bytes - at * 4 : 0;
+    u32 result = 0;
+    if (left > 0)
+      std::memcpy(&result, q_.codes + row * bytes + at * 4, std::size_t(min(left, i64(4))));
+    return result;
+  }
+
   static constexpr decode_table<element> decoded{};
   quantized_ref<R, u8 const> q_;
 };
@@ -75,8 +200,11 @@ template <class T>
 class plain_operand {
  public:
   using rotation = identity;
+  using value = T;
+  static constexpr bool is_quantized = false;
   static constexpr int block_cols = 0;  // none of its own
   static constexpr bool is_scaled_code = false;
+  static constexpr bool has_row_factors = false;
   static constexpr double largest = 0;
   static constexpr double smallest = 1;
 
@@ -92,8 +220,18 @@ class plain_operand {
 
   template <int Step>
   void load(i64 row, i64 k, int n, float* values, float* scales) const {
-    for (int i = 0; i < n; ++i) values[i] = static_cast<float>(x_(row, k + i));
+    copy(row, k, n, values);
     for (int j = 0; j * Step < n; ++j) scales[j] = 1;
+  }
+
+  /// n values of a row, as they are or as another type.
+  template <class To>
+  void copy(i64 row, i64 k, int n, To* values) const {
+    T const* const from = x_.data + row * x_.row_stride + k * x_.col_stride;
+    if (x_.col_stride == 1)
+      for (int i = 0; i < n; ++i) values[i] = static_cast<To>(from[i]);
+    else
+      for (int i = 0; i < n; ++i) values[i] = static_cast<To>(from[i * x_.col_stride]);
   }
 
  private:

@@ -11,7 +11,15 @@
 
 #include <quadrille/detail/std.hpp>
 
-namespace quadrille::detail {
+namespace quadrille {
+
+/// Where the work runs: on the host, in up to `threads` threads (0: all of the machine's).
+struct host_policy {
+  int threads = 0;
+};
+inline constexpr host_policy host{};
+
+namespace detail {
 
 // Rounds to nearest and keeps subnormals while it lives: a program linked with -ffast-math flushes them.
 class default_fp_environment {
@@ -52,4 +60,5 @@ void parallel_for(int threads, i64 n, i64 grain, F const& f) {
   for (std::thread& member : team) member.join();
 }
 
-}  // namespace quadrille::detail
+}  // namespace detail
+}  // namespace quadrille

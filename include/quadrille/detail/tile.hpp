@@ -11,6 +11,8 @@
 #include <cstring>
 
 #include <quadrille/codec.hpp>
+#include <quadrille/detail/cpu.hpp>
+#include <quadrille/detail/rotate_groups.hpp>
 #include <quadrille/random.hpp>
 #include <quadrille/storage.hpp>
 
@@ -49,19 +51,31 @@ class tile_loader {
       : x_(x),
         units_a_row_(tiles::units_a_row(x.cols)),
         signs_(R::rotation::signs(rotation_seed)),
-        is_direct_(is_same_v<T, float> && R::rotation::size == 1 && tiles::block_rows == 1 &&
-                   x.col_stride == 1 && x.row_stride == x.cols && x.cols % tiles::unit == 0) {}
+        is_dense_(tiles::block_rows == 1 && x.col_stride == 1 && x.row_stride == x.cols &&
+                  x.cols % tiles::unit == 0) {}
 
   /// Units [first, first + count), completed with zeros to a whole tile. Valid until the next call.
   float const* load(i64 first, int count) {
-    if constexpr (is_same_v<T, float>)
-      if (is_direct_ && count == tiles::units) return x_.data + first * tiles::unit;
+    if (is_dense_ && count == tiles::units) return load_dense(x_.data + first * tiles::unit);
     for (int k = 0; k < count; ++k) load_unit(first + k, buffer_ + k * tiles::unit_size);
     for (int i = count * tiles::unit_size; i < tiles::elements; ++i) buffer_[i] = 0;
     return buffer_;
   }
 
  private:
+  using rotation = group_rotation<typename R::rotation>;
+
+  // A whole tile that is contiguous in memory: where it is, if it can stay as it is.
+  float const* load_dense(T const* from) {
+    if constexpr (is_same_v<T, float> && R::rotation::size == 1) {
+      return from;
+    } else {
+      for (int i = 0; i < tiles::elements; ++i) buffer_[i] = static_cast<float>(from[i]);
+      rotation::apply(buffer_, tiles::elements, signs_);
+      return buffer_;
+    }
+  }
+
   void load_unit(i64 index, float* out) {
     i64 const row = index / units_a_row_ * tiles::block_rows;
     i64 const col = index % units_a_row_ * tiles::unit;
@@ -87,13 +101,13 @@ class tile_loader {
     else
       for (int i = 0; i < tiles::unit; ++i)
         out[i] = i < valid ? static_cast<float>(from[i * x_.col_stride]) : 0.f;
-    for (int i = 0; i < tiles::unit; i += R::rotation::size) R::rotation::apply(out + i, signs_);
+    rotation::apply(out, tiles::unit, signs_);
   }
 
   matrix_ref<T const> x_;
   i64 units_a_row_;
   sign_vector signs_;
-  bool is_direct_;
+  bool is_dense_;
   float buffer_[tiles::elements];
 };
 
@@ -127,6 +141,8 @@ class tile_random {
       : units_a_row_(tiles::units_a_row(cols)), first_row_(first_row), key_(key) {}
 
   word const* draw(i64 first, int count) {
+    if constexpr (has_kernel)
+      if (draw_by_kernel(first)) return words_;
     i64 const col_end = units_a_row_ * tiles::unit;
     i64 row = first_row_ + first / units_a_row_ * tiles::block_rows;
     i64 col = first % units_a_row_ * tiles::unit;
@@ -149,6 +165,34 @@ class tile_random {
   }
 
  private:
+  static constexpr int groups_a_tile = tiles::elements / group;
+  static constexpr bool has_kernel = !code_kernels::is_empty && tiles::block_rows == 1 &&
+                                     tiles::unit % group == 0 && groups_a_tile % 16 == 0;
+
+  // All groups of a tile at once, in runs of a row.
+  bool draw_by_kernel(i64 first) {
+    u32 groups[groups_a_tile];
+    u32 rows[groups_a_tile];
+    u32 rows_high[groups_a_tile];
+    i64 const groups_a_row = units_a_row_ * (tiles::unit / group);
+    i64 row = first_row_ + first / units_a_row_;
+    i64 at = first % units_a_row_ * (tiles::unit / group);
+    for (int i = 0; i < groups_a_tile; ++row, at = 0) {
+      int const run = int(min(i64(groups_a_tile - i), groups_a_row - at));
+      for (int k = 0; k < run; ++k) {
+        groups[i + k] = u32(at) + u32(k);
+        rows[i + k] = u32(row);
+        rows_high[i + k] = u32(u64(row) >> 32);
+      }
+      i += run;
+    }
+    return code_kernels::with_best([&]<class Kernel>() {
+      u32 words[4 * groups_a_tile];
+      Kernel::philox(groups, rows, rows_high, key_.stream, key_.seed, groups_a_tile, words);
+      std::memcpy(words_, words, sizeof words);
+    });
+  }
+
   static constexpr int block_rows_a_tile = tiles::elements / tiles::block_cols;
 
   void draw_groups() {
@@ -205,6 +249,13 @@ class tile_writer {
       : q_(q),
         units_a_row_(tiles::units_a_row(q.cols)),
         is_dense_(tiles::block_rows == 1 && q.cols % tiles::unit == 0) {}
+
+  /// Where the bytes and scales of a whole tile go if they go there in one piece, or null.
+  u8* whole_codes(i64 first, int count) const {
+    if (!is_dense_ || count != tiles::units) return nullptr;
+    return q_.codes + first * tiles::unit_blocks * tiles::code_bytes;
+  }
+  stored* whole_scales(i64 first) const { return q_.scales + first * tiles::unit_blocks; }
 
   void write(i64 first, int count, u32 const* codes, stored const* scales) {
     using E = typename R::element;

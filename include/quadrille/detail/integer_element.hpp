@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// Facts, found at compile time, on which the vector kernels of gemm rest: which elements are small
+/// integers times a power of two, and which scale products are exact.
+
+#include <quadrille/format.hpp>
+
+QUADRILLE_EXACT_BEGIN
+namespace quadrille::detail {
+
+/// The values of all codes of an element format.
+template <class E>
+struct decode_table {
+  float value[1 << E::bits];
+  constexpr decode_table() : value{} {
+    for (u32 code = 0; code < (1u << E::bits); ++code) value[code] = E::decode(code);
+  }
+};
+
+/// Element format E in units of its smallest step.
+template <class E>
+struct integer_values {
+  signed char value[1 << E::bits] = {};
+  int largest = 0;
+  // The step is a power of two, and every value is -128 to 127 steps.
+  bool fits = (bits_of(E::min_subnormal) & 0x7fffffu) == 0;
+
+  constexpr integer_values() {
+    for (u32 code = 0; code < (1u << E::bits); ++code) enter(code, E::decode(code));
+  }
+
+ private:
+  constexpr void enter(u32 code, float element) {
+    float const steps = is_finite(element) ? magnitude(element) / E::min_subnormal : 1000.f;
+    if (!(steps <= (element < 0 ? 128.f : 127.f)) || float(int(steps)) != steps) {
+      fits = false;
+      return;
+    }
+    largest = max(largest, int(steps));
+    value[code] = static_cast<signed char>(element < 0 ? -int(steps) : int(steps));
+  }
+};
+template <class E>
+inline constexpr integer_values<E> integers_of{};
+
+/// The same raised by the largest magnitude, so that bytes are unsigned: what a panel's codes become.
+template <class E>
+struct raised_table {
+  static constexpr int raise = integers_of<E>.largest;
+  u8 value[1 << E::bits] = {};
+  constexpr raised_table() {
+    for (int code = 0; code < (1 << E::bits); ++code)
+      value[code] = u8(integers_of<E>.value[code] + raise);
+  }
+};
+
+constexpr int bit_width(u32 n) { return n == 0 ? 0 : 1 + bit_width(n / 2); }
+
+/// Bits of a stored scale's significand.
+template <class F>
+inline constexpr int significand_bits = 24;
+template <>
+inline constexpr int significand_bits<ue8m0> = 1;
+template <class F>
+  requires requires { F::max_code; }
+inline constexpr int significand_bits<F> = F::mantissa_bits + 1;
+
+/// Scales of these magnitudes may be multiplied with each other and with elements in any order without
+/// leaving FP32's normal range; so may 0 and NaN.
+QUADRILLE_LEAF constexpr bool is_moderate(float scale) {  // no branches, so that it vectorises
+  u32 const field = magnitude_bits(scale) >> 23;
+  return (u32(is_zero(scale)) | u32(is_nan(scale)) | u32(field - (127 - 50) <= 100)) != 0;
+}
+template <class F>
+inline constexpr bool is_always_moderate = false;
+template <class F>
+  requires requires { F::max_code; }
+inline constexpr bool is_always_moderate<F> = is_moderate(F::max) && is_moderate(F::min_subnormal);
+
+}  // namespace quadrille::detail
+QUADRILLE_EXACT_END

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// Prepacked weights as an operand of gemm. Host only.
+
+#include <quadrille/detail/operand.hpp>
+#include <quadrille/prepacked.hpp>
+
+QUADRILLE_EXACT_BEGIN
+namespace quadrille::detail {
+
+/// Prepacked weights: the same numbers, found where the kernels want them.
+template <recipe R>
+class prepacked_operand {
+  using scale = typename R::scale;
+
+ public:
+  using element = typename R::element;
+  using rotation = typename R::rotation;
+  using scale_format = stored_format<scale>;
+  static constexpr bool is_quantized = true;
+  static constexpr int block_cols = R::block::cols;
+  static constexpr bool is_scaled_code = is_linear<scale>;
+  static constexpr bool has_row_factors = scale::scope == outer_scope::row;
+  static constexpr double largest = element::max;
+  static constexpr double smallest = element::min_subnormal;
+
+  explicit prepacked_operand(prepacked<R> const& q) : q_(&q) {}
+  i64 rows() const { return q_->rows(); }
+  i64 cols() const { return q_->cols(); }
+  void check() const {}
+  sign_vector signs() const { return rotation::signs(q_->rotation_seed()); }
+  float row_factor(i64 row) const {
+    if constexpr (scale::scope == outer_scope::none)
+      return scale::template outer<element>(0).decode;
+    else
+      return q_->outer()[std::size_t(has_row_factors ? row : 0)];
+  }
+
+  template <int Step>
+  void load(i64 row, i64 k, int n, float* values, float* scales) const {
+    for (int i = 0; i < n; ++i) values[i] = element::decode(q_->code(row, k + i));
+    for (int j = 0; j * Step < n; ++j) {
+      auto const decoder = scale::decoder(q_->scale(row, (k + j * Step) / block_cols), 1);
+      int const first = int(row % R::block::rows) * block_cols;
+      if constexpr (is_scaled_code)
+        scales[j] = decoder.factor;
+      else
+        for (int i = j * Step; i < min((j + 1) * Step, n); ++i)
+          values[i] = decoder(values[i], first + int((k + i) % block_cols));
+      if constexpr (!is_scaled_code) scales[j] = 1;
+    }
+  }
+
+  template <class Kernel>
+  u32 const* panel_words(i64 panel, i64 first, int n, u32*) const {
+    i64 const ahead = panel + Kernel::max_panels;
+    for (int i = 0; i < n; ++i) prefetch(q_->words(ahead, first + i));
+    i64 const block = first * word_codes / block_cols;
+    auto const* const scales = reinterpret_cast<u8 const*>(q_->scales(ahead, block));
+    for (int i = 0; i < n * word_codes / block_cols * panel_rows * int(sizeof(*q_->scales(0, 0)));
+         i += 64)
+      prefetch(scales + i);
+    return q_->words(panel, first);
+  }
+  template <class Kernel>
+  void panel_scales(i64 panel, i64 k, int step, int n, u32* out) const {
+    wide_scale<scale> stored[panel_rows * most_panel_scales];
+    i64 const left = ceil_div(max(i64(0), q_->cols() - k), i64(step));
+    int const exist = int(min(i64(n), left));
+    for (int j = 0; j < exist; ++j)
+      for (int r = 0; r < panel_rows; ++r)
+        stored[j * panel_rows + r] = q_->scales(panel, (k + j * step) / block_cols)[r];
+    decode_scales<scale>(stored, exist * panel_rows, out);
+    for (int i = exist * panel_rows; i < n * panel_rows; ++i) out[i] = 0;
+  }
+
+ private:
+  prepacked<R> const* q_;
+};
+
+template <class Operand>
+inline constexpr bool is_prepacked = false;
+template <recipe R>
+inline constexpr bool is_prepacked<prepacked_operand<R>> = true;
+
+template <class R>
+prepacked_operand<checked_recipe<R>> as_operand(prepacked<R> const& q) {
+  return prepacked_operand<checked_recipe<R>>(q);
+}
+
+}  // namespace quadrille::detail
+QUADRILLE_EXACT_END
