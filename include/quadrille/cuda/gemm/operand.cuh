@@ -28,7 +28,7 @@ device_prepacked<R> prepack(stream_policy where, device_quantized<R, Layout> con
 namespace quadrille::detail {
 
 /// Bits of a number's significand, without trailing zeros.
-consteval int significand_bits_of(float x) {
+consteval int significand_width(float x) {
   if (!is_finite(x) || x == 0) return 0;
   u32 significand = (bits_of(x) & 0x7fffff) | ((bits_of(x) >> 23 & 255) != 0 ? 0x800000u : 0u);
   while ((significand & 1) == 0) significand >>= 1;
@@ -38,13 +38,13 @@ consteval int significand_bits_of(float x) {
 }
 /// The most that a format's values need, each times `factor`.
 template <class F>
-consteval int significand_bits(float factor = 1) {
+consteval int widest_significand(float factor = 1) {
   if constexpr (F::bits > 8) {
     return 24;  // FP32
   } else {
     int most = 0;
     for (u32 code = 0; code < (1u << F::bits); ++code)
-      most = max(most, significand_bits_of(F::decode(code) * factor));
+      most = max(most, significand_width(F::decode(code) * factor));
     return most;
   }
 }
@@ -69,11 +69,11 @@ consteval int operand_bits() {
   else if constexpr (requires { scale::rule::significands; }) {
     int most = 0;
     for (float const significand : scale::rule::significands)
-      most = max(most, significand_bits<typename R::element>(significand));
+      most = max(most, widest_significand<typename R::element>(significand));
     return most;
   } else
-    return significand_bits<typename R::element>() +
-           significand_bits<typename scale_format_of<scale>::type>() -
+    return widest_significand<typename R::element>() +
+           widest_significand<typename scale_format_of<scale>::type>() -
            (is_same_v<typename scale_format_of<scale>::type, ue8m0> ? 1 : 0);
 }
 
@@ -124,7 +124,7 @@ struct device_operand {
                                     is_same_v<typename scale_format_of<scale_type>::type, e4m3>;
   static constexpr bool fits_e4m3 = bits <= 4;
   static constexpr bool fits_e5m2 = bits <= 3;
-  static constexpr bool codes_fit_bf16 = is_scaled_code && significand_bits<element>() <= 8;
+  static constexpr bool codes_fit_bf16 = is_scaled_code && widest_significand<element>() <= 8;
 
   quantized_ref<R, u8 const, Layout> q;
 
