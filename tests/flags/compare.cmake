@@ -4,6 +4,8 @@
 # usage: cmake -DFIRST=program -DPROGRAM=program -DEMULATOR=program-or-empty -DLEVEL=n -DCPU_LEVEL=program
 #              -P compare.cmake
 
+cmake_minimum_required(VERSION 3.20)  # so that "PROGRAM" below is a word, not the variable
+
 execute_process(COMMAND "${CPU_LEVEL}" OUTPUT_VARIABLE cpu_level OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(cpu_level LESS LEVEL)
   message("skipped: this CPU is x86-64-v${cpu_level}, the program needs v${LEVEL}")
