@@ -115,18 +115,22 @@ void launch(stream_policy where, void (*kernel)(Parameters...), dim3 grid, unsig
   check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), "launching a kernel");
 }
 
+/// An attribute of the current device.
+inline int device_attribute(cudaDeviceAttr attribute) {
+  int device = 0;
+  int value = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the current device");
+  check_cuda(cudaDeviceGetAttribute(&value, attribute, device), "asking for a device attribute");
+  return value;
+}
+
 /// Thread blocks of a kernel that run at once on the current device.
 template <class... Parameters>
 i64 resident_blocks(void (*kernel)(Parameters...), unsigned threads, std::size_t shared) {
-  int device = 0;
-  int multiprocessors = 0;
   int each = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the current device");
-  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-             "asking for a device attribute");
   check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, int(threads), shared),
              "asking for the occupancy of a kernel");
-  return max(i64(1), i64(each) * multiprocessors);
+  return max(i64(1), i64(each) * device_attribute(cudaDevAttrMultiProcessorCount));
 }
 
 /// Kernels count rows and columns in 32 bits, and what follows the last ones too; elements in 64.

@@ -273,13 +273,9 @@ void launch_dense(stream_policy where, gemm_segments const& segments, void const
   // Waves of tiles. The small one is half the work, and takes slightly more than half the time.
   using large = dense_shape<256, 2>;
   using small = dense_shape<128, 1>;
-  int device = 0;
-  int blocks = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the current device");
-  check_cuda(cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, device),
-             "asking for a device attribute");
-  i64 const large_waves = ceil_div(2 * tile_count(segments, 256, 256), i64(blocks));
-  i64 const small_waves = ceil_div(tile_count(segments, 128, 128), i64(blocks));
+  i64 const blocks = device_attribute(cudaDevAttrMultiProcessorCount);
+  i64 const large_waves = ceil_div(2 * tile_count(segments, 256, 256), blocks);
+  i64 const small_waves = ceil_div(tile_count(segments, 128, 128), blocks);
   if (20 * large_waves <= 11 * small_waves)
     launch_dense_shape<TA, TB, Fast, large>(where, work, a_map, b_map, epilogue);
   else

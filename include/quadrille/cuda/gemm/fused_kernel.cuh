@@ -33,9 +33,6 @@ static __global__ void __launch_bounds__(threads, 1)
 
 }  // namespace fused
 
-/// Whether TMA can read X.
-inline bool fused_can_read(bf16 const* x, i64 stride) { return is_mappable(x, stride * 2); }
-
 /// Tokens of a tile, and how many clusters share its K.
 struct fused_choice {
   int tokens = 256;
@@ -158,12 +155,7 @@ void launch_fused_tiles(stream_policy where, gemm_segments const& work,
 
 /// Clusters that run at once on the current device.
 inline i64 fused_clusters() {
-  int device = 0;
-  int processors = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the current device");
-  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-             "asking for a device attribute");
-  return max(1, processors / fused::cluster);
+  return max(1, device_attribute(cudaDevAttrMultiProcessorCount) / fused::cluster);
 }
 
 /// Bytes of workspace that launch_fused uses on the current device.
@@ -171,7 +163,7 @@ inline std::size_t fused_workspace(gemm_segments const& work) {
   return fused_workspace(work, choose_fused(work, fused_clusters(), true));
 }
 
-/// Enqueues D = X W^T on the current device, which has_hopper_code(). fused_can_read(x, x_stride). Segment s takes
+/// Enqueues D = X W^T on the current device, which has_hopper_code(). X is_mappable(). Segment s takes
 /// matrix s of w; w.outer is the epilogue's business. `workspace` is fused_workspace(work) bytes, aligned to 256;
 /// null: small products are slower. Counters at its beginning are cleared, a launch more, unless is_clear: if
 /// nothing but launch_fused for the same work has written to it since it was zeros, they are zeros.
@@ -182,9 +174,10 @@ void launch_fused(stream_policy where, gemm_segments const& work,
   require_equal(w.rows, work.cols, "the number of rows of the prepacked weights");
   require_equal(w.cols, work.depth, "the number of columns of the prepacked weights");
   require_equal(w.count, work.count, "the number of matrices of prepacked weights");
-  require(has_hopper_code(),
-          "the fused kernel needs Hopper's tensor cores; run it on sm_90 with code for sm_90a, or take "
-          "another path");
+  require(
+      has_hopper_code(),
+      "the fused kernel needs Hopper's tensor cores; run it on sm_90 with code for sm_90a, or take "
+      "another path");
   require(work.depth < i64(1) << 30, "K is too long for the fused kernel; it is less than 2^30");
   if (work.rows == 0 || work.cols == 0 || work.count == 0) return;
   fused_choice const choice = choose_fused(work, fused_clusters(), workspace != nullptr);

@@ -25,13 +25,8 @@ static __global__ void hopper_probe_kernel(int* to) {
 /// True if the current device runs wgmma and this program holds the code: that of sm_90a, which no other device
 /// runs and which code for plain sm_90 cannot stand in for.
 inline bool has_hopper_code() {
-  int device = 0;
-  int major = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the current device");
-  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-             "asking for a device attribute");
+  if (device_attribute(cudaDevAttrComputeCapabilityMajor) != 9) return false;
   cudaFuncAttributes code{};
-  if (major != 9) return false;
   check_cuda(cudaFuncGetAttributes(&code, hopper_probe_kernel), "asking for a kernel");
   return code.sharedSizeBytes != 0;
 }

@@ -284,14 +284,7 @@ inline void require_stages(int stages, i64 stage_bytes, i64 limit) {
 }
 
 /// Bytes of shared memory that a thread block may use on the current device.
-inline int shared_limit() {
-  int device = 0;
-  int limit = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the current device");
-  check_cuda(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-             "asking for a device attribute");
-  return limit;
-}
+inline int shared_limit() { return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin); }
 
 /// Lets a kernel use its stages. Throws if they do not fit, or if the program has no code for this GPU.
 template <class... Parameters>

@@ -49,17 +49,6 @@ consteval int widest_significand(float factor = 1) {
   }
 }
 
-/// The stored scale's format, where there is one; a hierarchy of a user's own has none.
-template <class S>
-struct scale_format_of {
-  using type = fp32;
-};
-template <class S>
-  requires requires { typename S::format; }
-struct scale_format_of<S> {
-  using type = typename S::format;
-};
-
 /// Significand bits of element x block scale; 32 if they are not known.
 template <recipe R>
 consteval int operand_bits() {
@@ -72,9 +61,8 @@ consteval int operand_bits() {
       most = max(most, widest_significand<typename R::element>(significand));
     return most;
   } else
-    return widest_significand<typename R::element>() +
-           widest_significand<typename scale_format_of<scale>::type>() -
-           (is_same_v<typename scale_format_of<scale>::type, ue8m0> ? 1 : 0);
+    return widest_significand<typename R::element>() + widest_significand<stored_format<scale>>() -
+           (is_same_v<stored_format<scale>, ue8m0> ? 1 : 0);
 }
 
 template <class T>
@@ -120,8 +108,8 @@ struct device_operand {
   static constexpr int bits = operand_bits<R>();
   static constexpr bool fits_bf16 = bits <= 8;
   // BF16 has FP32's range; FP16 must hold the largest and the smallest product.
-  static constexpr bool fits_fp16 = bits <= 11 && R::element::bits <= 4 &&
-                                    is_same_v<typename scale_format_of<scale_type>::type, e4m3>;
+  static constexpr bool fits_fp16 =
+      bits <= 11 && R::element::bits <= 4 && is_same_v<stored_format<scale_type>, e4m3>;
   static constexpr bool fits_e4m3 = bits <= 4;
   static constexpr bool fits_e5m2 = bits <= 3;
   static constexpr bool codes_fit_bf16 = is_scaled_code && widest_significand<element>() <= 8;

@@ -158,14 +158,8 @@ template <class Shape, class R, class Epilogue>
 void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
                          prepacked_ref<R, u8 const> w, skinny_activations x,
                          Epilogue const& epilogue, i64 token_tiles, skinny_grid grid) {
-  int device = 0;
-  int processors = 0;
-  int shared = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the current device");
-  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-             "asking for a device attribute");
-  check_cuda(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-             "asking for a device attribute");
+  int const processors = device_attribute(cudaDevAttrMultiProcessorCount);
+  int const shared = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   if (grid.row_warps == 0 || (Shape::warpgroups && grid.row_warps % 4 != 0))
     grid =
         skinny_choose<R, Shape>(all, Epilogue::width, token_tiles, processors, std::size_t(shared));
