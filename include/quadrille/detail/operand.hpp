@@ -74,6 +74,24 @@ void decode_scales(Word const* stored, int n, u32* out) {
   }
 }
 
+/// The scales of columns [k, k + n) of a row, one for each `Step` of them, of which stored(block) is what is
+/// kept. If a scale bends or splits the block, the values are decoded in place and the scale is 1.
+template <recipe R, int Step, class Stored>
+void load_scales(i64 row, i64 k, int n, Stored const& stored, float* values, float* scales) {
+  constexpr int block_cols = R::block::cols;
+  for (int j = 0; j * Step < n; ++j) {
+    auto const decoder = R::scale::decoder(stored((k + j * Step) / block_cols), 1);
+    if constexpr (is_linear<typename R::scale>) {
+      scales[j] = decoder.factor;
+    } else {
+      scales[j] = 1;
+      int const first = int(row % R::block::rows) * block_cols;
+      for (int i = j * Step; i < min((j + 1) * Step, n); ++i)
+        values[i] = decoder(values[i], first + int((k + i) % block_cols));
+    }
+  }
+}
+
 /// A quantized matrix. If its scale bends or splits the block, values are decoded and the scale is 1.
 template <recipe R>
 class quantized_operand {
@@ -105,17 +123,8 @@ class quantized_operand {
     u8 const* const codes = q_.codes + row * row_bytes<element>(q_.cols);
     typename scale::stored const* const stored = q_.scales + row * q_.scale_cols();
     for (int i = 0; i < n; ++i) values[i] = decoded.value[load_code<element>(codes, k + i)];
-    for (int j = 0; j * Step < n; ++j) {
-      auto const decoder = scale::decoder(stored[(k + j * Step) / block_cols], 1);
-      if constexpr (is_scaled_code) {
-        scales[j] = decoder.factor;
-      } else {
-        scales[j] = 1;
-        int const first = int(row % R::block::rows) * block_cols;
-        for (int i = j * Step; i < min((j + 1) * Step, n); ++i)
-          values[i] = decoder(values[i], first + int((k + i) % block_cols));
-      }
-    }
+    load_scales<R, Step>(
+        row, k, n, [&](i64 block) { return stored[block]; }, values, scales);
   }
 
   template <class Kernel>

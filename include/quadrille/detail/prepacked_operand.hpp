@@ -41,16 +41,8 @@ class prepacked_operand {
   template <int Step>
   void load(i64 row, i64 k, int n, float* values, float* scales) const {
     for (int i = 0; i < n; ++i) values[i] = element::decode(q_->code(row, k + i));
-    for (int j = 0; j * Step < n; ++j) {
-      auto const decoder = scale::decoder(q_->scale(row, (k + j * Step) / block_cols), 1);
-      int const first = int(row % R::block::rows) * block_cols;
-      if constexpr (is_scaled_code)
-        scales[j] = decoder.factor;
-      else
-        for (int i = j * Step; i < min((j + 1) * Step, n); ++i)
-          values[i] = decoder(values[i], first + int((k + i) % block_cols));
-      if constexpr (!is_scaled_code) scales[j] = 1;
-    }
+    load_scales<R, Step>(
+        row, k, n, [&](i64 block) { return q_->scale(row, block); }, values, scales);
   }
 
   template <class Kernel>
