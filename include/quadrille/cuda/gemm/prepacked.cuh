@@ -21,70 +21,97 @@ struct prepack_arguments {
   prepacked_ref<R> p;
 };
 
-/// Two codes of a byte as raws in the halves of a word, with what the scale of their block does to them.
+/// The sixteen codes of a row from column col on, four bytes each word, as multiplications take them: zeros where
+/// the scale stands for zero or NaN or where there is no such element, and the scale's sign in the codes.
+template <class R, class Layout>
+__device__ __forceinline__ uint2 codes_to_pack(quantized_ref<R, u8 const, Layout> const& q, i64 row,
+                                               i64 col) {
+  i64 const bytes = row_bytes<typename R::element>(q.cols);
+  u8 const* const from = q.codes + row * bytes + col / 2;
+  if (col + 16 <= q.cols && reinterpret_cast<std::uintptr_t>(from) % 8 == 0)
+    return *reinterpret_cast<uint2 const*>(from);
+  u32 words[2] = {};
+#pragma unroll
+  for (int i = 0; i < 8; ++i)
+    if (col / 2 + i < bytes) words[i / 4] |= u32(from[i]) << i % 4 * 8;
+  return {words[0], words[1]};
+}
 template <class R>
-__device__ __forceinline__ u32 raw_pair(u32 byte, u32 scale) {
+__device__ __forceinline__ u32 with_scale(u32 codes, u32 scale) {
   using code = fragment_code<typename R::element>;
   if constexpr (is_same_v<typename R::scale::format, ue8m0>) {
-    if (scale == ue8m0::nan) return code::zero * 0x00010001u;
+    return scale == ue8m0::nan ? 0 : codes;
   } else {
-    if ((scale & 0x7f) == 0) return code::zero * 0x00010001u;
-    if (code::offset == 0 && (scale & 0x80) != 0) byte ^= 0x88;
+    if ((scale & 0x7f) == 0) return 0;
+    return code::offset == 0 && (scale & 0x80) != 0 ? codes ^ 0x88888888u : codes;
   }
-  return code::raw(byte & 15) | code::raw(byte >> 4) << 16;
+}
+/// Byte i of lane t of four becomes byte t of lane i.
+__device__ __forceinline__ u32 transpose_quad(u32 bytes) {
+  u32 other = __shfl_xor_sync(0xffffffffu, bytes, 1);
+  bytes = __byte_perm(bytes, other, threadIdx.x % 2 == 0 ? 0x6240 : 0x3715);
+  other = __shfl_xor_sync(0xffffffffu, bytes, 2);
+  return __byte_perm(bytes, other, threadIdx.x % 4 < 2 ? 0x5410 : 0x3276);
 }
 
-/// A thread block for each record of a group of 64 rows in turn: blockIdx.x counts records along K. Thread
-/// 32 u + lane makes lane's 16 bytes of unit u, then its share of the scales.
+inline constexpr int slabs_at_once = 4;  // enough reads under way
+
+/// A thread block makes `slabs_at_once` records, one unit a warp. Lane 4 g + t reads rows g and g + 8 of the unit,
+/// columns 16 t to 16 t + 15 of the record, and their scales.
 template <class R, class Layout>
 static __global__ void __launch_bounds__(128) prepack_kernel(prepack_arguments<R, Layout> args) {
   using layout = prepacked_layout<R>;
   using code = typename layout::code;
   auto const& [q, p] = args;
-  u32 const lane = threadIdx.x % 32;
-  i64 const first_col = i64(blockIdx.x) * layout::cols;
-  i64 const code_stride = row_bytes<typename R::element>(q.cols);
+  i64 const first_slab = i64(blockIdx.x) * slabs_at_once;
+  int const unit_row = int(threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4);
+  int const t = int(threadIdx.x % 4);
   u32 const groups = u32(p.groups());
   u32 const all_groups = u32(p.count) * groups;
   for (u32 at = blockIdx.y; at < all_groups; at += gridDim.y) {
     u32 const matrix = at / groups;
     i64 const row_end = (matrix + 1) * p.rows;
-    i64 const first_row = matrix * p.rows + i64(at - matrix * groups) * layout::rows;
-    u8* const to = p.data + (i64(at) * gridDim.x + blockIdx.x) * layout::bytes;
+    i64 const row = matrix * p.rows + i64(at - matrix * groups) * layout::rows + unit_row;
 
-    i64 const row = first_row + threadIdx.x / 32 * 16 + lane / 4;
-    u32 words[4];
+    uint2 codes[slabs_at_once][2] = {};
+    u32 scales[slabs_at_once][2] = {};
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      u32 v[4];
+    for (int i = 0; i < slabs_at_once; ++i)
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {  // rows g, g + 8
-        i64 const r = row + half * 8;
-        i64 const block_col = first_col + 16 * j;
-        bool const exists = r < row_end && block_col < q.cols;
-        u32 const scale = exists ? q.scale(r, block_col / R::block::cols) : 0u;
-#pragma unroll
-        for (int k = 0; k < 2; ++k) {  // columns 2t, 2t + 8
-          i64 const col = block_col + lane % 4 * 2 + k * 8;
-          u32 const byte = exists && col < q.cols ? q.codes[r * code_stride + col / 2] : 0u;
-          v[half + 2 * k] = raw_pair<R>(byte, scale);
-        }
+      for (int half = 0; half < 2; ++half) {
+        i64 const col = (first_slab + i) * layout::cols + 16 * t;
+        if (row + 8 * half >= row_end || col >= q.cols) continue;
+        codes[i][half] = codes_to_pack(q, row + 8 * half, col);
+        scales[i][half] = q.scale(row + 8 * half, col / R::block::cols);
       }
-      words[j] = code::gather(v);
-    }
-    reinterpret_cast<uint4*>(to)[threadIdx.x] = uint4{words[0], words[1], words[2], words[3]};
 
-    for (int i = threadIdx.x; i < layout::rows * 2 * layout::scale_words; i += 128) {
-      int const r = i / (2 * layout::scale_words);
-      int const c = i % (2 * layout::scale_words);
-      i64 const col = first_col + c * layout::scale_cols;
-      u32 stored = 0;
-      if (first_row + r < row_end && col < q.cols) {
-        stored = q.scale(first_row + r, col / R::block::cols);
+#pragma unroll
+    for (int i = 0; i < slabs_at_once; ++i) {
+      if (first_slab + i >= p.slabs()) break;
+      u8* const to = p.data + (i64(at) * p.slabs() + first_slab + i) * layout::bytes;
+      u32 pairs[4];  // rows g, g + 8 of columns 2t, then of 2t + 8: a byte for each 16 columns
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        u32 stored = scales[i][half];
+        pairs[half] = transpose_quad(with_scale<R>(codes[i][half].x, stored));
+        pairs[half + 2] = transpose_quad(with_scale<R>(codes[i][half].y, stored));
         if (is_same_v<typename layout::format, e4m3> && code::offset != 0 && stored > 0x80)
           stored = 0x7f;  // offset binary has no sign to give it to: NaN, not a wrong value
+        if (t % (layout::scale_cols / 16) == 0)
+          to[layout::scale_offset(unit_row + 8 * half, t * 16 / layout::scale_cols)] =
+              layout::scale::pack(stored);
       }
-      to[layout::scale_offset(r, c)] = layout::scale::pack(stored);
+      u32 words[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        u32 v[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          v[k] = code::raw((pairs[k] >> 8 * j & 255) * 0x1001u);  // the high code 12 bits up
+        }
+        words[j] = code::gather(v);
+      }
+      reinterpret_cast<uint4*>(to)[threadIdx.x] = uint4{words[0], words[1], words[2], words[3]};
     }
   }
 }
@@ -159,7 +186,8 @@ void prepack(stream_policy where, quantized_ref<R, Byte, Layout> q, prepacked_re
   if (p.size() == 0) return;
   device_scope const device(p.data);
   device.require_reachable(q.codes, "the quantized matrix");
-  dim3 const grid(unsigned(p.slabs()), unsigned(min(p.count * p.groups(), i64(32768))));
+  dim3 const grid(unsigned(ceil_div(p.slabs(), i64(slabs_at_once))),
+                  unsigned(min(p.count * p.groups(), i64(32768))));
   launch(where, prepack_kernel<R, Layout>, grid, 128, 0, prepack_arguments<R, Layout>{q, p});
 }
 

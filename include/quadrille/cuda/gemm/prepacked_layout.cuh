@@ -27,8 +27,9 @@ QUADRILLE_LEAF constexpr u32 rotate_left(u32 x, int n) { return x << n | x >> (3
 QUADRILLE_LEAF constexpr u32 rotate_right(u32 x, int n) { return x >> n | x << (32 - n); }
 
 /// The eight codes of a lane and k16 step in one word, and in the halves of four words as BF16 numbers.
-///   raw(code)        16 bits that are the BF16 number value(code) * 2^raw_exponent (+ offset)
-///   code(raw)        and back
+///   raw(two)         for the codes in the low bits of both halves, 16 bits that are the BF16 number
+///                    value(code) * 2^raw_exponent (+ offset)
+///   code(raw)        and back, for one
 ///   gather(v)        the word of four pairs of raws
 ///   spread(word, v)  and back: what the kernels pay for
 /// E2M1 magnitudes sit in the two low exponent bits and the first mantissa bit, so that all eight, the
@@ -44,7 +45,9 @@ struct fragment_code<e2m1> {
   static constexpr u32 mask = 0x81c081c0u;
   static constexpr u32 scattered = 0x00400040u;  // bits of the fourth pair that lie apart
 
-  QUADRILLE_LEAF static constexpr u32 raw(u32 code) { return (code & 8) << 12 | (code & 7) << 6; }
+  QUADRILLE_LEAF static constexpr u32 raw(u32 two) {
+    return (two & 0x00080008u) << 12 | (two & 0x00070007u) << 6;
+  }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 12 & 8 | raw >> 6 & 7; }
   QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[4]) {
     return v[0] | v[1] >> 4 | rotate_right(v[2], 10) | (v[3] & scattered) >> 6 |
@@ -65,7 +68,9 @@ struct fragment_code<e1m2> {
   static constexpr u32 zero = 0;
   static constexpr u32 mask = 0x80708070u;
 
-  QUADRILLE_LEAF static constexpr u32 raw(u32 code) { return (code & 8) << 12 | (code & 7) << 4; }
+  QUADRILLE_LEAF static constexpr u32 raw(u32 two) {
+    return (two & 0x00080008u) << 12 | (two & 0x00070007u) << 4;
+  }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 12 & 8 | raw >> 4 & 7; }
   QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[4]) {
     return v[0] | v[1] >> 4 | rotate_right(v[2], 8) | rotate_right(v[3], 12);
@@ -86,7 +91,7 @@ struct fragment_code<twos_complement<4, Low>> {
   static constexpr u32 zero = 0x80;
   static constexpr u32 mask = 0x00f000f0u;
 
-  QUADRILLE_LEAF static constexpr u32 raw(u32 code) { return (code ^ 8) << 4; }
+  QUADRILLE_LEAF static constexpr u32 raw(u32 two) { return (two ^ 0x00080008u) << 4 & mask; }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 4 & 15 ^ 8; }
   QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[4]) {
     return v[0] >> 4 | v[1] | v[2] << 4 | v[3] << 8;
@@ -122,16 +127,10 @@ struct fragment_scale<e4m3> {
   static constexpr int bias = 22;
 
   QUADRILLE_HD static constexpr u8 pack(u32 stored) {
-    u32 magnitude = stored & 0x7f;
+    u32 const magnitude = stored & 0x7f;
     if (magnitude == 0x7f) return 0xff;
     if (magnitude == 0) return 0;
-    int field = int(magnitude >> 3);
-    u32 fraction = magnitude & 7;
-    if (field == 0) {  // subnormal: the leading one goes
-      for (field = 1; fraction < 8; --field) fraction *= 2;
-      fraction -= 8;
-    }
-    return u8(u32(field - 7 + bias) << 3 | fraction);
+    return u8((bits_of(e4m3::decode(magnitude)) >> 20) - ((127 - bias) << 3));  // subnormals too
   }
   QUADRILLE_HD static constexpr u8 unpack(u32 packed) {
     if (packed == 0xff) return 0x7f;
