@@ -100,37 +100,38 @@ using fp8_of = select_t<Operand::fits_e5m2, e5m2, e4m3>;
 template <class T>
 using fp8_storage = select_t<is_same_v<T, e5m2>, __nv_fp8_e5m2, __nv_fp8_e4m3>;
 
-/// An FP8 operand and, if it was folded, a factor for each row and a mark for each 128 rows.
+/// An FP8 operand and, if it is folded, a factor for each row and a mark for each 128 rows.
 template <class T>
 struct fp8_operand {
   decoded<fp8_storage<T>> codes;
-  float* factors;
-  u8* marks;
+  float* factors = nullptr;
+  u8* marks = nullptr;
 };
 
+template <class Operand>
+i64 mark_count(Operand const& from) {
+  return Operand::is_quantized ? ceil_div(from.rows(), i64(128)) : 0;
+}
+
 template <class T, class Operand>
-fp8_operand<T> place_fp8(space& memory, Operand const& from) {
-  fp8_operand<T> to{place_decoded<fp8_storage<T>>(memory, from), nullptr, nullptr};
+fp8_operand<T> place_fp8(space& memory, Operand const& from, u8* marks) {
+  fp8_operand<T> to{place_decoded<fp8_storage<T>>(memory, from)};
   if constexpr (Operand::is_quantized) {
     to.factors = memory.take<float>(from.rows());
-    to.marks = memory.take<u8>(ceil_div(from.rows(), i64(128)));
+    to.marks = marks;
   }
   return to;
 }
 
 #pragma GCC visibility push(hidden)  // see stream.cuh
+/// The marks are zeros before.
 template <class T, bool Rounds, class Operand>
 void fill_fp8(stream_policy where, Operand const& from, fp8_operand<T> const& to) {
-  if (from.rows() == 0) return;
-  if constexpr (Operand::is_quantized) {
-    check_cuda(
-        cudaMemsetAsync(to.marks, 0, std::size_t(ceil_div(from.rows(), i64(128))), where.stream),
-        "clearing marks");
+  if constexpr (Operand::is_quantized)
     launch_fold<T, Rounds>(
         where, from, {reinterpret_cast<u8*>(to.codes.data), to.codes.stride, to.factors, to.marks});
-  } else {
+  else
     fill_decoded(where, from, to.codes);
-  }
 }
 #pragma GCC visibility pop
 

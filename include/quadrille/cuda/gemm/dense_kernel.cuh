@@ -57,7 +57,7 @@ __device__ __forceinline__ void fetch_step(dense_ring<Shape> const& ring, CUtens
 
 /// Says which tile comes next, for the threads that wait for the next stage.
 template <class Shape>
-__device__ __forceinline__ void announce(dense_ring<Shape>& ring, gemm_tile const& tile) {
+__device__ __forceinline__ void announce(dense_ring<Shape>& ring, announced_tile const& tile) {
   wait_for(ring.shared.taken + ring.tiles % 2, ring.tiles / 2 % 2 ^ 1);
   ring.shared.tile[ring.tiles++ % 2] = tile;
 }
@@ -76,11 +76,12 @@ __device__ __forceinline__ void fetch_tiles(dense_work const& work, CUtensorMap 
   int const rank = int(cuda::ptx::get_sreg_cluster_ctarank());
   i32 const box_blocks = 128 / work.block_rows;
   typename Shape::walk walk(work.segments, blockIdx.x / Shape::cluster, gridDim.x / Shape::cluster);
-  gemm_tile tile;
+  announced_tile tile;
   while (walk.next(tile)) {
     if (!work.takes(tile, Shape::rows * Shape::cluster, Shape::cols)) continue;
     i32 const b_block = i32(work.b_row(tile) / work.block_rows);
     tile.row += rank * Shape::rows;
+    tile.is_whole = work.is_whole(tile, Shape::rows, Shape::cols);
     announce(ring, tile);
     if (work.steps == 0) pass_stage(ring);
     for (i32 step = 0; step < work.steps; ++step, ring.advance())
@@ -93,9 +94,9 @@ __device__ __forceinline__ void fetch_tiles(dense_work const& work, CUtensorMap 
 
 /// The tile that the next stage begins.
 template <class Shape>
-__device__ __forceinline__ gemm_tile take_tile(dense_ring<Shape>& ring) {
+__device__ __forceinline__ announced_tile take_tile(dense_ring<Shape>& ring) {
   wait_for(ring.full(), ring.phase);
-  gemm_tile const tile = ring.shared.tile[ring.tiles % 2];
+  announced_tile const tile = ring.shared.tile[ring.tiles % 2];
   __syncwarp();
   if (threadIdx.x % 32 == 0) cuda::ptx::mbarrier_arrive(ring.shared.taken + ring.tiles % 2);
   ++ring.tiles;
@@ -166,7 +167,7 @@ __device__ __forceinline__ void make_tiles(dense_work const& work, Epilogue cons
   int const warp = int(threadIdx.x / 32 % 4);
   int const first = a_row + warp * 16 + int(threadIdx.x % 32 / 4);
   for (;;) {
-    gemm_tile const tile = take_tile(ring);
+    announced_tile const tile = take_tile(ring);
     if (tile.segment < 0) break;
     float d[Shape::cols / 2];
 #pragma unroll
@@ -181,7 +182,7 @@ __device__ __forceinline__ void make_tiles(dense_work const& work, Epilogue cons
       multiply_tile<mma>(ring, work.steps, a_row, d);
     bool const is_permuted = work.block_rows != 1;
     i64 const row = tile.row + first;
-    if (is_permuted && work.is_whole(tile, Shape::rows, Shape::cols))
+    if (is_permuted && tile.is_whole)
       hand_over<true>(work.segments, work.filter, true, epilogue, tile, row, d);
     else
       hand_over<false>(work.segments, work.filter, is_permuted, epilogue, tile, row, d);
@@ -210,6 +211,7 @@ static __global__ void __launch_bounds__(Shape::threads, 1)
     }
     ptx::barrier_cluster_arrive();
     ptx::barrier_cluster_wait();
+    cudaGridDependencySynchronize();  // for what comes before in the stream
     if (threadIdx.x < 128) {
       hopper::give_registers<56>();
       if (threadIdx.x == 0) fetch_tiles(work, a, b, ring);
@@ -236,16 +238,30 @@ void launch_dense_shape(stream_policy where, dense_work const& work, CUtensorMap
       resident_blocks(kernel, Shape::threads, Shape::shared_bytes) / Shape::cluster;
   i64 const tiles = tile_count(work.segments, Shape::rows * Shape::cluster, Shape::cols);
   cudaLaunchConfig_t config{};
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {Shape::cluster, 1, 1};
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {Shape::cluster, 1, 1};
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;  // it waits by itself
   config.gridDim = dim3(unsigned(min(clusters, tiles) * Shape::cluster));
   config.blockDim = dim3(Shape::threads);
   config.dynamicSmemBytes = Shape::shared_bytes;
   config.stream = where.stream;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
+  config.attrs = attributes;
+  config.numAttrs = 2;
   check_cuda(cudaLaunchKernelEx(&config, kernel, work, a, b, epilogue), "launching a kernel");
+}
+
+using dense_large = dense_shape<256, 2>;
+using dense_small = dense_shape<128, 1>;
+
+/// By waves of tiles on the current device. The small one is half the work, and takes slightly more than half
+/// the time.
+inline bool takes_large_tiles(gemm_segments const& work) {
+  i64 const blocks = device_attribute(cudaDevAttrMultiProcessorCount);
+  i64 const large_waves = ceil_div(2 * tile_count(work, 256, 256), blocks);
+  i64 const small_waves = ceil_div(tile_count(work, 128, 128), blocks);
+  return 20 * large_waves <= 11 * small_waves;
 }
 
 /// D = A B^T. A is work.rows x work.depth; rows [s work.cols, (s + 1) work.cols) of B are segment s's. Both
@@ -270,16 +286,10 @@ void launch_dense(stream_policy where, gemm_segments const& segments, void const
     b_map =
         make_tensor_map<5>(b, permuted_rows(bytes, b_rows, u64(b_stride), is_whole ? width : 0));
   }
-  // Waves of tiles. The small one is half the work, and takes slightly more than half the time.
-  using large = dense_shape<256, 2>;
-  using small = dense_shape<128, 1>;
-  i64 const blocks = device_attribute(cudaDevAttrMultiProcessorCount);
-  i64 const large_waves = ceil_div(2 * tile_count(segments, 256, 256), blocks);
-  i64 const small_waves = ceil_div(tile_count(segments, 128, 128), blocks);
-  if (20 * large_waves <= 11 * small_waves)
-    launch_dense_shape<TA, TB, Fast, large>(where, work, a_map, b_map, epilogue);
+  if (takes_large_tiles(segments))
+    launch_dense_shape<TA, TB, Fast, dense_large>(where, work, a_map, b_map, epilogue);
   else
-    launch_dense_shape<TA, TB, Fast, small>(where, work, a_map, b_map, epilogue);
+    launch_dense_shape<TA, TB, Fast, dense_small>(where, work, a_map, b_map, epilogue);
 }
 #pragma GCC visibility pop
 

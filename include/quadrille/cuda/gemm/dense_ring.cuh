@@ -29,12 +29,17 @@ struct dense_shape {
 
 using mbarrier = std::uint64_t;  // cuda::ptx's type for one
 
+/// A tile, and whether all of it is to be computed.
+struct announced_tile : gemm_tile {
+  bool is_whole = false;
+};
+
 template <class Shape>
 struct dense_barriers {
   mbarrier full[Shape::stages];
   mbarrier empty[Shape::stages];
   mbarrier taken[2];
-  gemm_tile tile[2];
+  announced_tile tile[2];
 };
 
 /// Where a thread is in the ring of stages, and in that of tiles.
@@ -80,8 +85,8 @@ struct dense_work {
     return tile.segment * segments.cols + tile.col;
   }
   __device__ bool is_whole(gemm_tile const& tile, int rows, int cols) const {
-    return filter.takes_all() && tile.row + rows <= tile.row_end &&
-           tile.col + cols <= segments.cols;
+    return tile.row + rows <= tile.row_end && tile.col + cols <= segments.cols &&
+           filter.takes_all(tile.row, tile.row + rows, b_row(tile), b_row(tile) + cols);
   }
   /// Whether any element of a tile of rows x cols is to be computed.
   __device__ bool takes(gemm_tile const& tile, int rows, int cols) const {

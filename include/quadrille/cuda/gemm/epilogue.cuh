@@ -99,7 +99,7 @@ struct linear_epilogue {
   }
 };
 
-/// The frequent case: nothing but a scale and whole vectors of D.
+/// The frequent case: nothing but a scale and whole vectors of D. Folds start at multiples of 16 bytes.
 template <class T, bool HasFolds>
 struct scaling_epilogue {
   static constexpr int width = 8;
@@ -113,11 +113,19 @@ struct scaling_epilogue {
     float const all = scale.uniform(segment);
     if constexpr (HasFolds) {
       float const fold = folds.a == nullptr ? 1.f : __ldg(folds.a + row);
-      // One product of the two first: each alone can lie far outside of what the sum allows.
-      float const* const b = folds.b + segment * cols + col;
+      float4 b[2] = {{1, 1, 1, 1}, {1, 1, 1, 1}};
+      if (folds.b != nullptr)
 #pragma unroll
-      for (int i = 0; i < width; ++i)
-        x[i] = mul(x[i], folds.b == nullptr ? fold : mul(fold, __ldg(b + i)));
+        for (int v = 0; v < 2; ++v)
+          b[v] = __ldg(reinterpret_cast<float4 const*>(folds.b + segment * cols + col) + v);
+          // One product of the two first: each alone can lie far outside of what the sum allows.
+#pragma unroll
+      for (int v = 0; v < 2; ++v) {
+        x[4 * v] = mul(x[4 * v], mul(fold, b[v].x));
+        x[4 * v + 1] = mul(x[4 * v + 1], mul(fold, b[v].y));
+        x[4 * v + 2] = mul(x[4 * v + 2], mul(fold, b[v].z));
+        x[4 * v + 3] = mul(x[4 * v + 3], mul(fold, b[v].w));
+      }
     }
 #pragma unroll
     for (float& sum : x) sum = mul(all, sum);

@@ -8,8 +8,8 @@
 /// binades; E2M1 x a scale of significand 1, 1.25 or 1.5 has four, for E4M3. Where an element does not fit,
 /// its group of 128 rows is marked, and another kernel makes the tiles of that group.
 ///
-/// A warp makes a row: it finds the row's largest scale, then each lane writes whole blocks. The eight
-/// magnitudes of a block are converted once and looked up by byte permutation.
+/// A thread block makes a row: it finds the row's largest scale, then each thread writes whole blocks. The
+/// eight magnitudes of a block are converted once and looked up by byte permutation.
 
 #include <quadrille/cuda/gemm/operand.cuh>
 
@@ -31,6 +31,15 @@ template <class T>
 __device__ __forceinline__ u32 two_fp8(float low, float high) {
   return __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE,
                                   fp8_conversion<T>::interpretation);
+}
+
+/// Both halves in a word.
+__device__ __forceinline__ u32 word_of(__half2_raw x) { return x.x | u32(x.y) << 16; }
+/// And back, to FP16.
+template <class T>
+__device__ __forceinline__ u32 two_halves(u32 codes) {
+  return word_of(
+      __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t(codes), fp8_conversion<T>::interpretation));
 }
 
 /// 4-bit codes whose top bit is the sign.
@@ -56,7 +65,7 @@ inline constexpr float largest_magnitude = [] {
 template <class T, class E>
 struct fp8_table {
   u32 low, high;
-  bool is_exact = true;
+  bool is_exact;
 
   __device__ explicit fp8_table(float factor) {
     float y[8];
@@ -64,13 +73,13 @@ struct fp8_table {
     for (u32 code = 0; code < 8; ++code) y[code] = mul(E::decode(code), factor);
     low = two_fp8<T>(y[0], y[1]) | two_fp8<T>(y[2], y[3]) << 16;
     high = two_fp8<T>(y[4], y[5]) | two_fp8<T>(y[6], y[7]) << 16;
-    // A power of two that leaves every magnitude normal is exact in E5M2.
-    constexpr float least = float(T::min_normal / E::min_subnormal);
-    if (!is_finite(factor) || (is_same_v<T, e5m2> && magnitude(factor) >= least)) return;
+    // FP16 holds all that FP8 holds; a y above the least FP8 number it rounds to another only if FP8 does.
+    u32 lost = 0;
 #pragma unroll
-    for (u32 code = 1; code < 8; ++code)
-      is_exact &=
-          y[code] != 0 && T::decode(u8((code < 4 ? low : high) >> 8 * (code % 4))) == y[code];
+    for (int i = 0; i < 4; ++i)
+      lost |= word_of(__floats2half2_rn(y[2 * i], y[2 * i + 1])) ^
+              two_halves<T>((i < 2 ? low : high) >> i % 2 * 16);
+    is_exact = !is_finite(factor) || (lost == 0 && magnitude(y[1]) >= float(T::min_subnormal));
   }
   /// FP8 codes of the eight 4-bit codes of a word.
   __device__ uint2 operator()(u32 word) const {
@@ -97,58 +106,89 @@ __device__ inline float fold_of(float top, float limit) {
   return as_float(bits_of(ratio) & infinity_bits);
 }
 
-inline constexpr int fold_warps = 8;
+inline constexpr int fold_threads = 64;  // a row: many rows at once hide the wait for its scales
+
+/// Codes of a few blocks of a row, `step` columns apart.
+template <int BlockCols>
+struct code_batch {
+  static constexpr int turns = max(1, min(4, 128 / BlockCols));
+  static constexpr int words = BlockCols / 16;
+  static constexpr i64 step = fold_threads * BlockCols;
+  uint2 at[turns][words];
+
+  __device__ __forceinline__ void load(u8 const* codes, i64 first, i64 end) {
+#pragma unroll
+    for (int turn = 0; turn < turns; ++turn) {
+      i64 const k = first + turn * step;
+      if (k >= end) break;
+#pragma unroll
+      for (int i = 0; i < words; ++i)
+        at[turn][i] = reinterpret_cast<uint2 const*>(codes + k / 2)[i];
+    }
+  }
+};
 
 /// Rounds: elements that do not fit are rounded in place of being marked.
 template <class T, bool Rounds, class Operand>
-static __global__ void __launch_bounds__(32 * fold_warps)
+static __global__ void __launch_bounds__(fold_threads)
     fold_kernel(Operand const from, folded const to) {
   using element = typename Operand::element;
   constexpr int block_cols = Operand::block_cols;
   constexpr float limit = float(T::max / largest_magnitude<element>);
-  i64 const row = i64(blockIdx.x) * fold_warps + threadIdx.x / 32;
-  u32 const lane = threadIdx.x % 32;
-  if (row >= from.rows()) return;
+  constexpr bool has_table = is_sign_magnitude<element> && block_cols % 16 == 0;
+  using batch = code_batch<has_table ? block_cols : 16>;
+  i64 const row = blockIdx.x;
+  i64 const row_size = row_bytes<element>(from.cols());
+  u8 const* const codes = from.q.codes + row * row_size;
+  u8* const out = to.codes + row * to.stride;
+  bool const is_aligned = (reinterpret_cast<std::uintptr_t>(from.q.codes) | u64(row_size)) % 8 == 0;
+  i64 const whole = has_table && is_aligned ? from.cols() / block_cols * block_cols : 0;
+  i64 const first = i64(threadIdx.x) * block_cols;
+  batch some;
+  some.load(codes, first, whole);  // on their way while the largest scale is sought
 
   float top = 0;
-  for (i64 k = lane * block_cols; k < from.cols(); k += 32 * block_cols) {
+#pragma unroll 4
+  for (i64 k = first; k < from.cols(); k += fold_threads * block_cols) {
     float const scale = from.scale(row, k);
     if (is_finite(scale)) top = fmaxf(top, magnitude(scale));
   }
-  float const fold = fold_of(as_float(__reduce_max_sync(0xffffffffu, bits_of(top))), limit);
-  if (lane == 0) to.factors[row] = 1 / fold;
+  __shared__ u32 tops[fold_threads / 32];
+  u32 const of_warp = __reduce_max_sync(0xffffffffu, bits_of(top));
+  if (threadIdx.x % 32 == 0) tops[threadIdx.x / 32] = of_warp;
+  __syncthreads();
+  for (u32 const other : tops) top = fmaxf(top, as_float(other));
+  float const fold = fold_of(top, limit);
+  if (threadIdx.x == 0) to.factors[row] = 1 / fold;
 
   bool is_exact = true;
-  u8* const out = to.codes + row * to.stride;
-  auto const codes = from.q.codes + row * row_bytes<element>(from.cols());
-  bool const is_aligned = row_bytes<element>(from.cols()) % 4 == 0 &&
-                          reinterpret_cast<std::uintptr_t>(from.q.codes) % 4 == 0;
-  for (i64 k = lane * block_cols; k < to.stride; k += 32 * block_cols) {
-    float const factor = k < from.cols() ? mul(from.scale(row, k), fold) : 0.f;
-    if constexpr (is_sign_magnitude<element> && block_cols % 16 == 0) {
-      if (is_aligned && k + block_cols <= from.cols()) {
-        fp8_table<T, element> const table(factor);
-        bool is_used = false;
+  if constexpr (has_table) {
+    for (i64 start = first; start < whole; start += batch::turns * batch::step) {
+      if (start != first) some.load(codes, start, whole);
 #pragma unroll
-        for (int i = 0; i < block_cols / 16; ++i) {
-          u32 const first = reinterpret_cast<u32 const*>(codes + k / 2)[2 * i];
-          u32 const second = reinterpret_cast<u32 const*>(codes + k / 2)[2 * i + 1];
-          uint2 const a = table(first);
-          uint2 const b = table(second);
+      for (int turn = 0; turn < batch::turns; ++turn) {
+        i64 const k = start + turn * batch::step;
+        if (k >= whole) break;
+        fp8_table<T, element> const table(mul(from.scale(row, k), fold));
+        u32 used = 0;
+#pragma unroll
+        for (int i = 0; i < batch::words; ++i) {
+          uint2 const both = some.at[turn][i];
+          uint2 const a = table(both.x);
+          uint2 const b = table(both.y);
           reinterpret_cast<uint4*>(out + k)[i] = make_uint4(a.x, a.y, b.x, b.y);
-          is_used |= ((first | second) & 0x77777777u) != 0;
+          used |= (both.x | both.y) & 0x77777777u;
         }
-        is_exact &= table.is_exact || !is_used;
-        continue;
+        is_exact &= table.is_exact || used == 0;
       }
     }
-    for (int i = 0; i < block_cols && k + i < to.stride; ++i) {
-      float const value = k + i < from.cols() ? from.value(row, k + i) : 0.f;
-      float const y = mul(value, factor);
-      u8 const code = u8(two_fp8<T>(y, 0));
-      out[k + i] = code;
-      if (value != 0 && is_finite(y)) is_exact &= y != 0 && T::decode(code) == y;
-    }
+  }
+  for (i64 k = whole + threadIdx.x; k < to.stride; k += fold_threads) {
+    float const value = k < from.cols() ? from.value(row, k) : 0.f;
+    float const y = k < from.cols() ? mul(value, mul(from.scale(row, k), fold)) : 0.f;
+    u8 const code = u8(two_fp8<T>(y, 0));
+    out[k] = code;
+    if (value != 0 && is_finite(y)) is_exact &= y != 0 && T::decode(code) == y;
   }
   if (!Rounds && !is_exact) {
     to.marks[row / 128] = 1;
@@ -160,8 +200,7 @@ static __global__ void __launch_bounds__(32 * fold_warps)
 template <class T, bool Rounds, class Operand>
 void launch_fold(stream_policy where, Operand const& from, folded const& to) {
   if (from.rows() == 0) return;
-  i64 const blocks = ceil_div(from.rows(), i64(fold_warps));
-  launch(where, fold_kernel<T, Rounds, Operand>, dim3(unsigned(blocks)), 32 * fold_warps, 0, from,
+  launch(where, fold_kernel<T, Rounds, Operand>, dim3(unsigned(from.rows())), fold_threads, 0, from,
          to);
 }
 #pragma GCC visibility pop

@@ -103,20 +103,21 @@ void launch_mma_shape(stream_policy where, gemm_segments const& work,
   launch(where, kernel, dim3(unsigned(blocks)), Shape::threads, shared, work, operands, epilogue);
 }
 
+using mma_large = mma_shape<128, 256, 64, 64, 64, 3>;  // sm_80, sm_90 and sm_100
+using mma_small = mma_shape<128, 256, 64, 64, 32, 4>;  // of 99 KB: sm_86, sm_89 and sm_120
+
 /// D = A B^T: A has work.rows x work.depth elements, B work.count * work.cols x work.depth. Rows start at
 /// multiples of 16 bytes; what follows the last column of K is not read. T is bf16, fp16 or CUDA's types.
 /// Throws before anything is launched if the GPU cannot run the kernel.
 template <class T, class Epilogue>
 void launch_mma(stream_policy where, gemm_segments const& work, T const* a, i64 a_stride,
                 T const* b, i64 b_stride, Epilogue const& epilogue) {
-  using large = mma_shape<128, 256, 64, 64, 64, 3>;  // sm_80, sm_90 and sm_100
-  using small = mma_shape<128, 256, 64, 64, 32, 4>;  // of 99 KB: sm_86, sm_89 and sm_120
   require_depth(work);
   mma_operands<T> const operands{a, a_stride, b, b_stride};
-  if (shared_limit() > large::stages * large::stage_bytes + 1024)
-    launch_mma_shape<large>(where, work, operands, epilogue);
+  if (shared_limit() > mma_large::stages * mma_large::stage_bytes + 1024)
+    launch_mma_shape<mma_large>(where, work, operands, epilogue);
   else
-    launch_mma_shape<small>(where, work, operands, epilogue);
+    launch_mma_shape<mma_small>(where, work, operands, epilogue);
 }
 #pragma GCC visibility pop
 

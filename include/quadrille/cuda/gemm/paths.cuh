@@ -28,12 +28,14 @@ constexpr char const* type_name() {
   return "FP32";
 }
 
-/// The copy engine counts bytes along K in 31 bits.
-inline constexpr i64 longest_depth = i64(1) << 30;
+/// The copy engine counts bytes along K, and rows, in 31 bits.
+inline bool fits_copy_engine(gemm_segments const& work) {
+  return work.depth < i64(1) << 30 && max(work.rows, work.count * work.cols) < i64(1) << 31;
+}
 inline void require_short(gemm_segments const& work) {
-  require(work.depth < longest_depth,
-          "K is too large for the copy engine; it is less than 2^30 on this path, write "
-          "gemm_path::mma");
+  require(fits_copy_engine(work),
+          "an operand is too large for the copy engine; K is less than 2^30 and rows are less than "
+          "2^31 on this path, write gemm_path::mma");
 }
 
 /// One call: what is asked for, where its workspace is, and what is found out about it.
@@ -47,6 +49,19 @@ struct gemm_call {
 
 #pragma GCC visibility push(hidden)  // see stream.cuh
 
+/// Says what the arithmetic units read, and of which part of D a thread block keeps the sums.
+inline void describe(gemm_plan& plan, char const* type_a, char const* type_b, int rows, int cols) {
+  plan.type_a = type_a;
+  plan.type_b = type_b;
+  plan.tile_rows = rows;
+  plan.tile_cols = cols;
+}
+inline void describe_dense(gemm_call& call, char const* type_a, char const* type_b) {
+  bool const is_large = takes_large_tiles(call.work);
+  describe(call.plan, type_a, type_b, dense_large::rows,
+           is_large ? dense_large::cols : dense_small::cols);
+}
+
 /// launch(epilogue), or a simpler epilogue that does the same. A kernel is compiled for both: in one, what is
 /// not asked for would cost registers and time.
 template <bool HasFolds, class Epilogue, class Launch>
@@ -58,8 +73,7 @@ void with_epilogue(Epilogue const& epilogue, Launch const& launch) {
 
 template <class A, class B, class Epilogue>
 void run_reference(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) {
-  call.plan.type_a = call.plan.type_b = "FP32";
-  call.plan.tile_rows = call.plan.tile_cols = reference_tile;
+  describe(call.plan, "FP32", "FP32", reference_tile, reference_tile);
   if (!call.only_plans) launch_reference(call.where, call.work, a, b, tile_filter{}, epilogue);
 }
 
@@ -68,7 +82,10 @@ void run_dense(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue
   if constexpr (Path == gemm_path::dense) require_short(call.work);
   auto const left = place_decoded<V>(call.memory, a);
   auto const right = place_decoded<V>(call.memory, b);
-  call.plan.type_a = call.plan.type_b = type_name<V>();
+  if constexpr (Path == gemm_path::dense)
+    describe_dense(call, type_name<V>(), type_name<V>());
+  else
+    describe(call.plan, type_name<V>(), type_name<V>(), mma_large::rows, mma_large::cols);
   if (call.only_plans) return;
   fill_decoded(call.where, a, left);
   fill_decoded(call.where, b, right);
@@ -78,8 +95,9 @@ void run_dense(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue
                                 right.data, right.stride * i64(sizeof(V)), e);
     });
   else
-    launch_mma<V>(call.where, call.work, left.data, left.stride, right.data, right.stride,
-                  epilogue);
+    with_epilogue<false>(epilogue, [&](auto const& e) {
+      launch_mma<V>(call.where, call.work, left.data, left.stride, right.data, right.stride, e);
+    });
 }
 
 template <class A, class B, class Epilogue>
@@ -90,7 +108,8 @@ void run_block_sums(gemm_call& call, A const& a, B const& b, Epilogue const& epi
   i64 const steps = ceil_div(a.cols(), i64(block));
   auto* const left_scales = call.memory.take<float>(a.rows() * steps);
   auto* const right_scales = call.memory.take<float>(b.rows() * steps);
-  call.plan.type_a = call.plan.type_b = "BF16";
+  using shape = block_sum_shape<block>;
+  describe(call.plan, "BF16", "BF16", shape::rows, shape::cols);
   if (call.only_plans) return;
   fill_decoded<decoding::element>(call.where, a, left);
   fill_decoded<decoding::element>(call.where, b, right);
@@ -108,17 +127,21 @@ void run_fp8(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) 
   using TB = fp8_of<B>;
   constexpr bool rounds = !fits_fp8<A, B>;
   require_short(call.work);
-  auto const left = place_fp8<TA>(call.memory, a);
-  auto const right = place_fp8<TB>(call.memory, b);
-  call.plan.type_a = type_name<TA>();
-  call.plan.type_b = type_name<TB>();
+  auto* const marks = call.memory.take<u8>(mark_count(a) + mark_count(b));
+  auto const left = place_fp8<TA>(call.memory, a, marks);
+  auto const right = place_fp8<TB>(call.memory, b, marks + mark_count(a));
+  describe_dense(call, type_name<TA>(), type_name<TB>());
   call.plan.is_exact = !rounds && !IsFast;
   if (call.only_plans) return;
+  if constexpr (A::is_quantized || B::is_quantized)
+    check_cuda(
+        cudaMemsetAsync(marks, 0, std::size_t(mark_count(a) + mark_count(b)), call.where.stream),
+        "clearing marks");
   fill_fp8<TA, rounds>(call.where, a, left);
   fill_fp8<TB, rounds>(call.where, b, right);
   Epilogue folded = epilogue;
   folded.linear.folds = {left.factors, right.factors};
-  with_epilogue<true>(folded, [&](auto const& e) {
+  with_epilogue<A::is_quantized || B::is_quantized>(folded, [&](auto const& e) {
     launch_dense<TA, TB, IsFast>(call.where, call.work, left.codes.data, left.codes.stride,
                                  right.codes.data, right.codes.stride, e,
                                  tile_filter{left.marks, right.marks, false});

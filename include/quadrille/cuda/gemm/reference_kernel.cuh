@@ -61,6 +61,7 @@ static __global__ void __launch_bounds__(256)
   __shared__ float sums_of_tile[tile][tile + 1];
   int const tx = int(threadIdx.x) % 16;
   int const ty = int(threadIdx.x) / 16;
+  if (!filter.takes_some(work)) return;
 
   tile_walk<tile, tile> walk(work, blockIdx.x, gridDim.x);
   for (gemm_tile at; walk.next(at);) {
