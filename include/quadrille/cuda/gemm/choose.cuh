@@ -53,8 +53,6 @@ consteval bool considers() {
       return fits_fp8<A, B>;
     case gemm_path::fp8_fast:
       return false;
-    case gemm_path::dense:
-      return !takes_prepacked<A, B>;
     case gemm_path::block_sums:
       return wide_kind<A, B> == operand_kind::block_sums;
     case gemm_path::reference:
@@ -106,6 +104,8 @@ constexpr bool needs_hopper(gemm_path path) {
 
 /// Rows of A of each product up to which weights are read faster than tensor cores could use them.
 inline constexpr i64 skinny_rows = 32;
+/// And from which weights are better decoded to 16 bits before than in registers, over and over.
+inline constexpr i64 dense_rows = 2048;
 /// The skinny kernel keeps four bytes for each product in shared memory.
 inline constexpr i32 most_skinny_groups = 8192;
 
@@ -122,9 +122,9 @@ void choose_path(gemm_plan& plan, gemm_segments const& work, bool is_hopper) {
     plan.path = Asked;
     plan.why = "asked for";
   } else {
-    bool const is_skinny =
-        ceil_div(work.rows, i64(work.count)) <= skinny_rows && work.count <= most_skinny_groups;
-    bool const is_short = work.depth < longest_depth;
+    i64 const rows = ceil_div(work.rows, i64(work.count));
+    bool const is_skinny = rows <= skinny_rows && work.count <= most_skinny_groups;
+    bool const is_short = fits_copy_engine(work);
     auto const takes = [&]<gemm_path Path>(path_constant<Path>, bool is_fast, char const* why) {
       if (!plan.why.empty() || !considers<Asked, Path, A, B>() || !is_fast ||
           (needs_hopper(Path) && !(is_hopper && is_short)))
@@ -137,9 +137,10 @@ void choose_path(gemm_plan& plan, gemm_segments const& work, bool is_hopper) {
           "few rows of A: the time is that of reading 4-bit weights");
     takes(path_constant<fp8>{}, true,
           "FP8 holds the operands with one exponent a row, at twice the rate of BF16");
+    takes(path_constant<dense>{}, !takes_prepacked<A, B> || rows >= dense_rows,
+          "16 bits hold element x scale; this GPU has wgmma");
     takes(path_constant<fused>{}, true,
           "BF16 holds element x scale; weights are decoded in registers");
-    takes(path_constant<dense>{}, true, "16 bits hold element x scale; this GPU has wgmma");
     takes(path_constant<mma>{}, true,
           "16 bits hold element x scale; mma.sync runs on every GPU from sm_80 on");
     takes(path_constant<skinny>{}, true,
