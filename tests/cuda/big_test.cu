@@ -11,19 +11,9 @@ using namespace parity;
 namespace {
 
 /// Bytes of `x` that are not `value`.
-__global__ void count_others(u8 const* x, i64 n, u8 value, u64* others) {
-  i64 const step = i64(gridDim.x) * blockDim.x;
-  u64 mine = 0;
-  for (i64 i = i64(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) mine += x[i] != value;
-  if (mine != 0) atomicAdd(others, mine);
-}
-
 template <class T>
-u64 others(T const* x, i64 n, u8 value) {
-  device_buffer<u64> const count(std::vector<u64>(1, 0));
-  count_others<<<4096, 256>>>(reinterpret_cast<u8 const*>(x), n * i64(sizeof(T)), value,
-                              count.data());
-  return count.host()[0];
+u64 other_bytes(T const* x, i64 n, u8 value) {
+  return parity::others(reinterpret_cast<u8 const*>(x), n * i64(sizeof(T)), value);
 }
 
 template <class T>
@@ -54,23 +44,23 @@ TEST_CASE("BIG-01 2^31 + 64 elements: zeros, and a last row of sixes") {
   quantized_ref<nvfp4_one_level> const q(codes_memory.data(), scales_memory.data(), nullptr, rows,
                                          16);
   quantize(on(nullptr), input, q);
-  CHECK(others(codes_memory.data(), n / 2 - 8, 0x00) == 0);
+  CHECK(other_bytes(codes_memory.data(), n / 2 - 8, 0x00) == 0);
   check_equal("last codes", read(codes_memory.data() + n / 2 - 8, 8), bytes(8, 0x77));
-  CHECK(others(scales_memory.data(), rows - 1, 0x00) == 0);
+  CHECK(other_bytes(scales_memory.data(), rows - 1, 0x00) == 0);
   check_equal("last scale", read(scales_memory.data() + rows - 1, 1), bytes{0x38});
-  CHECK(others(scales_memory.data() + rows, 512 * tiles - rows, 0x7F) == 0);
+  CHECK(other_bytes(scales_memory.data() + rows, 512 * tiles - rows, 0x7F) == 0);
 
   INFO("tiled scales");
   quantized_ref<nvfp4_one_level, u8, tiled_128x4_scales> const tiled(
       codes_memory.data(), scales_memory.data(), nullptr, rows, 16);
   quantize(on(nullptr), input, tiled);
-  CHECK(others(scales_memory.data(), 512 * tiles, 0x00) == 1);
+  CHECK(other_bytes(scales_memory.data(), 512 * tiles, 0x00) == 1);
   check_equal("last scale", read(scales_memory.data() + 536870960, 1), bytes{0x38});
 
   INFO("dequantized");
   check_cuda(cudaMemset(x.data(), 0xFF, std::size_t(n) * 2));
   dequantize(on(nullptr), tiled, view);
-  CHECK(others(x.data(), n - 16, 0x00) == 0);
+  CHECK(other_bytes(x.data(), n - 16, 0x00) == 0);
   CHECK(read(x.data() + n - 16, 16) == std::vector<u16>(16, six));
 }
 
@@ -95,14 +85,14 @@ TEST_CASE(
   auto const check_both_copies = [&] {
     i64 const row_codes = rows * (cols / 2);
     i64 const row_scales = rows * (cols / 16);
-    CHECK(others(codes_memory.data(), row_codes - 1, 0x00) == 0);
+    CHECK(other_bytes(codes_memory.data(), row_codes - 1, 0x00) == 0);
     check_equal("last codes", read(codes_memory.data() + row_codes - 1, 1), bytes{0x70});
-    CHECK(others(scales_memory.data(), row_scales - 1, 0x00) == 0);
+    CHECK(other_bytes(scales_memory.data(), row_scales - 1, 0x00) == 0);
     check_equal("last scale", read(scales_memory.data() + row_scales - 1, 1), bytes{0x7E});
-    CHECK(others(codes_of_columns.data(), code_bytes - 1, 0x00) == 0);
+    CHECK(other_bytes(codes_of_columns.data(), code_bytes - 1, 0x00) == 0);
     check_equal("last codes of columns", read(codes_of_columns.data() + code_bytes - 1, 1),
                 bytes{0x07});
-    CHECK(others(scales_of_columns.data(), scale_bytes - 1, 0x00) == 0);
+    CHECK(other_bytes(scales_of_columns.data(), scale_bytes - 1, 0x00) == 0);
     check_equal("last scale of columns", read(scales_of_columns.data() + scale_bytes - 1, 1),
                 bytes{0x7E});
     CHECK(outer.host() == std::vector<float>(2, 1 / 448.f));

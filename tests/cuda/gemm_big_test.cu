@@ -14,21 +14,6 @@ struct bare : nvfp4 {
   using scale = one_level<e4m3>;
 };
 
-/// Elements of x that are not `value`.
-template <class T>
-__global__ void count_others(T const* x, i64 n, T value, u64* others) {
-  i64 const step = i64(gridDim.x) * blockDim.x;
-  u64 mine = 0;
-  for (i64 i = i64(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) mine += x[i] != value;
-  if (mine != 0) atomicAdd(others, mine);
-}
-template <class T>
-u64 others(T const* x, i64 n, T value) {
-  device_buffer<u64> const count(std::vector<u64>(1, 0));
-  count_others<<<4096, 256>>>(x, n, value, count.data());
-  return count.host()[0];
-}
-
 template <gemm_path Path, class A, class B, class T>
 void run(A const& a, B const& b, matrix_ref<T> d) {
   gemm_plan const plan = explain<Path>(a, b, d);
@@ -56,7 +41,7 @@ TEST_CASE("gemm on the GPU: B has more than 2^31 elements") {
     std::vector<float> const got = d.host();
     CHECK(got[std::size_t(cols - 1)] == 6 * depth);
     CHECK(got[std::size_t(2 * cols - 1)] == 6 * depth);
-    CHECK(others(d.data(), 2 * cols, 0.f) == 2);
+    CHECK(parity::others(d.data(), 2 * cols, 0.f) == 2);
   });
 }
 
@@ -70,6 +55,6 @@ TEST_CASE("gemm on the GPU: D has more than 2^31 elements") {
   for_each_path<mma, dense, fused>([&]<gemm_path Path>() {
     check_cuda(cudaMemset(d.data(), 0xA5, std::size_t(2 * rows * cols)));
     run<Path>(x, x, matrix_ref<bf16>(reinterpret_cast<bf16*>(d.data()), rows, cols));
-    CHECK(others(d.data(), rows * cols, __builtin_bit_cast(u16, bf16(16.f))) == 0);
+    CHECK(parity::others(d.data(), rows * cols, __builtin_bit_cast(u16, bf16(16.f))) == 0);
   });
 }
