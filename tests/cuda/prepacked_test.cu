@@ -77,7 +77,7 @@ TEST_CASE("prepacked weights: their product is the canonical ones'") {
       for_each_path<skinny, fused>([&]<gemm_path Path>() {
         device_buffer<float> d(std::size_t(rows * cols));
         matrix_ref<float> const to(d.data(), rows, cols);
-        CHECK(explain<Path>(a.on_device(), p, to).least_workspace_bytes == 0);
+        CHECK(explain<Path>(a.on_device(), p, to).workspace_bytes == 0);
         gemm<Path>(on(nullptr), a.on_device(), p, to);
         product const exact = gemm_test::multiply(a.exact(), b.exact(), rows, cols, depth);
         check_close(d.host(), exact, Path, depth);

@@ -9,9 +9,9 @@
 /// the elements alone with sums scaled block by block. Tensor cores add such products in FP32 and may truncate:
 /// the error is that of the additions. Which type and which kernel, explain() says.
 ///
-/// A call only enqueues work: it allocates nothing, waits for nothing, can be captured into a graph, and with the
-/// same workspace size gives the same bits each time (a larger one may split K). It throws quadrille::error before anything is enqueued if an argument is wrong,
-/// and cuda_error if CUDA refuses.
+/// A call only enqueues work: it allocates nothing, waits for nothing, can be captured into a graph, and gives the
+/// same bits each time. It throws quadrille::error before anything is enqueued if an argument is wrong, and
+/// cuda_error if CUDA refuses.
 
 #include <quadrille/cuda/gemm/choose.cuh>
 #include <quadrille/gemm.hpp>
@@ -92,7 +92,7 @@ gemm_plan gemm_with(stream_policy where, A const& a, B const& b, void const* d, 
   run_gemm<Path>(planned, a, b, options, epilogue);
   if (only_plans) return planned.plan;
   if (rows == 0 || cols == 0) return planned.plan;
-  require_workspace(options.workspace, planned.plan.least_workspace_bytes);
+  require_workspace(options.workspace, planned.plan.workspace_bytes);
   before();
   gemm_call call{where, work, space(options.workspace), false, {}};
   run_gemm<Path>(call, a, b, options, epilogue);

@@ -177,8 +177,6 @@ void run_gemm(gemm_call& call, A const& a, B const& b, device_gemm_options<T> co
   run(path_constant<block_sums>{});
   run(path_constant<reference>{});
   call.plan.workspace_bytes = call.memory.used();
-  if (call.plan.path != gemm_path::fused)
-    call.plan.least_workspace_bytes = call.plan.workspace_bytes;
 }
 #pragma GCC visibility pop
 

@@ -6,16 +6,15 @@
 /// cores take them. So they compute D^T = W X^T, a tile of 128 rows of W by `Tokens` rows of X at a time.
 ///
 /// A thread block has three warpgroups:
-///   0, 1   each multiplies 64 rows of the W tile by all the tile's tokens. It decodes 32 k into one half of its
-///          A registers while the tensor cores read the other half, and never waits for the multiplication that
-///          it has just issued.
+///   0, 1   each multiplies 64 rows of the W tile by all the tile's tokens. It decodes into some of its A registers
+///          while the tensor cores read others, and never waits for the multiplication that it has just issued.
 ///   2      one thread copies X and the prepacked records of W, both by TMA.
-/// Two thread blocks, a cluster, have neighbouring rows of W; each loads half of the X tile, for both. Where there
-/// are fewer tiles than multiprocessors, `split` clusters take a part of K each. They leave their sums in the
-/// workspace, and the last to come adds all of them, in the order of K.
+/// A cluster is either two blocks with neighbouring rows of W, each of which loads half of the X tile for both; or,
+/// where there are fewer tiles than multiprocessors, `split` blocks that take a part of K each. Each of these
+/// finishes some of the tokens: the others send it their sums, and it adds them in a fixed order.
 ///
 /// Shared memory, see fused::memory:
-///   x, w   a ring of stages, one or more slabs of 64 k each
+///   x, w   a ring of stages, one or more slabs of 64 k each; where K is split, then the sums that others send
 ///   sums   finished D^T, turned around for the epilogue
 
 #include <cuda/ptx>
@@ -32,9 +31,9 @@ namespace fused {
 
 using mbarrier = std::uint64_t;  // cuda::ptx's type for one
 
-inline constexpr int slab = 64;    // of K
-inline constexpr int rows = 128;   // of W, 64 a warpgroup
-inline constexpr int cluster = 2;  // thread blocks that share a tile of X
+inline constexpr int slab = 64;       // of K
+inline constexpr int rows = 128;      // of W, 64 a warpgroup
+inline constexpr int most_split = 4;  // blocks of a cluster
 inline constexpr int threads = 384;
 inline constexpr int consumers = 256;
 inline constexpr int pieces = 4;  // in which a record is copied: the rows of a box
@@ -47,12 +46,14 @@ struct memory {
   static constexpr int slabs = 256 / Tokens;
   static constexpr int stages = Tokens == 256 ? 5 : 4;
   static constexpr int staged = Tokens == 64 ? 32 : 64;  // tokens in `sums` at once
+  static constexpr int group = Tokens == 256 ? 1 : 2;    // multiplications of 16 k at once
   alignas(1024) u8 x[stages][slabs][Tokens * slab * 2];
   alignas(128) u8 w[stages][2][slabs][prepacked_layout<R>::bytes];
   alignas(16) float sums[2][staged][pitch];
   mbarrier full[stages];
   mbarrier empty[stages];
-  u32 arrived;
+  mbarrier ready;   // for sums of others: each of them is done with its ring
+  mbarrier landed;  // of these sums
 };
 
 /// A place in the ring of stages.
@@ -72,14 +73,20 @@ __device__ __forceinline__ void wait(mbarrier& barrier, u32 phase) {
   while (!::cuda::ptx::mbarrier_try_wait_parity(&barrier, phase)) {
   }
 }
-/// Tells thread block `rank` of the cluster that this warp has read what the barrier guards. Nothing is published:
-/// a release in the whole cluster would cost a fence.
-__device__ __forceinline__ void free_in(mbarrier& barrier, int rank) {
+/// Of a place in this block's shared memory: the same in block `rank` of the cluster.
+__device__ __forceinline__ u32 address_in(void const* shared, int rank) {
+  u32 address;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(address)
+      : "r"(u32(__cvta_generic_to_shared(shared))), "r"(rank));
+  return address;
+}
+/// Sends four numbers to another block, whose barrier counts their bytes.
+__device__ __forceinline__ void send(u32 to, float const* x, u32 barrier) {
   asm volatile(
-      "{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;"
-      " mbarrier.arrive.shared::cluster.b64 _, [remote]; }" ::"r"(
-          u32(__cvta_generic_to_shared(&barrier))),
-      "r"(rank)
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, "
+      "[%5];" ::"r"(to),
+      "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3]), "r"(barrier)
       : "memory");
 }
 /// True in one thread of a warp.
@@ -96,32 +103,42 @@ __device__ __forceinline__ void join(int barrier) {
 
 template <class R, class Epilogue>
 struct arguments {
-  gemm_segments work;
+  gemm_segments work;  // as many columns as one of the blocks that share X has
   prepacked_ref<R, u8 const> weights;
   Epilogue epilogue;
+  i64 cols;
   int split;
-  float4* partial;  // sums of [tile][part][thread block][Tokens / 8][thread]
-  u32* arrived;     // parts of [tile][thread block] that are there
 };
 
-/// What a cluster does: every `step`-th tile, and of each as many slabs as fill the stages [begin, end).
+/// What a cluster, or one block of it, does: every `step`-th tile, of each `pair` blocks' rows, and of these as
+/// many slabs as fill the stages [begin, end). Where K is split there is only one tile.
 struct share {
-  int index;  // which part of K
-  i64 first;
-  i64 step;
+  int rank;  // in the cluster
+  int pair;  // blocks that share X
+  int part;  // of K
+  int first;
+  int step;
   i32 begin;
   i32 end;
-  __device__ share(i64 stages, int split)
-      : index(int(blockIdx.x / cluster) % split),
-        first(blockIdx.x / cluster / split),
-        step(gridDim.x / cluster / split),
-        begin(i32(stages * index / split)),
-        end(i32(stages * (index + 1) / split)) {}
+  __device__ share(i32 stages, int split) {
+    u32 const blocks = split == 1 ? 2 : u32(split);
+    rank = int(blockIdx.x % blocks);
+    pair = split == 1 ? 2 : 1;
+    part = split == 1 ? 0 : rank;
+    first = int(blockIdx.x / blocks);
+    step = int(gridDim.x / blocks);
+    begin = i32(u32(stages * part) / u32(split));
+    end = i32(u32(stages * (part + 1)) / u32(split));
+  }
+  /// This block's first row of W in a tile.
+  __device__ i64 row_of(gemm_tile const& tile) const {
+    return tile.col * pair + (pair == 2 ? rank * rows : 0);
+  }
 };
 
 template <int Tokens, class R>
-__device__ __forceinline__ i64 stages_of(prepacked_ref<R, u8 const> const& w) {
-  return ceil_div(w.slabs(), i64(memory<R, Tokens>::slabs));
+__device__ __forceinline__ i32 stages_of(prepacked_ref<R, u8 const> const& w) {
+  return i32(ceil_div(w.slabs(), i64(memory<R, Tokens>::slabs)));
 }
 
 /// The copying thread. What is beyond the ends of X or W arrives as zeros.
@@ -130,16 +147,16 @@ __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
                                         CUtensorMap const& x_map, CUtensorMap const& w_map,
                                         memory<R, Tokens>& shared) {
   namespace ptx = ::cuda::ptx;
-  constexpr int half = Tokens / cluster;
   constexpr int slabs = memory<R, Tokens>::slabs;
-  int const rank = int(blockIdx.x) % cluster;
   i32 const groups = i32(args.weights.groups());
   share const mine(stages_of<Tokens>(args.weights), args.split);
-  tile_walk<Tokens, rows * cluster> walk(args.work, mine.first, mine.step);
+  int const from = mine.pair == 2 ? mine.rank * (Tokens / 2) : 0;  // tokens of X that it loads
+  u16 const to = u16(mine.pair == 2 ? 3 : 1 << mine.rank);
+  tile_walk<Tokens, rows> walk(args.work, mine.first, mine.step);
   cursor<memory<R, Tokens>::stages> at;
   for (gemm_tile tile; walk.next(tile);) {
-    i32 const row = i32(tile.row) + rank * half;
-    i32 const group = tile.segment * groups + i32(tile.col) / 64 + rank * 2;
+    i32 const row = i32(tile.row) + from;
+    i32 const group = tile.segment * groups + i32(mine.row_of(tile)) / 64;
     for (i32 k = mine.begin * slabs; k < mine.end * slabs; k += slabs) {
       wait(shared.empty[at.stage], at.phase ^ 1);
       mbarrier* const full = &shared.full[at.stage];
@@ -148,8 +165,8 @@ __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
 #pragma unroll
       for (int i = 0; i < slabs; ++i)
         ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
-                                  shared.x[at.stage][i] + rank * half * slab * 2, &x_map,
-                                  {(k + i) * slab * 2, row}, full, u16((1 << cluster) - 1));
+                                  shared.x[at.stage][i] + from * slab * 2, &x_map,
+                                  {(k + i) * slab * 2, row}, full, to);
       ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, shared.w[at.stage], &w_map,
                                 {0, k * pieces, group}, full);
       at.advance();
@@ -164,8 +181,9 @@ class consumer {
   using layout = prepacked_layout<R>;
 
  public:
-  __device__ __forceinline__ explicit consumer(memory_type& shared)
+  __device__ __forceinline__ consumer(memory_type& shared, share const& mine)
       : shared_(shared),
+        mine_(mine),
         warpgroup_(__shfl_sync(~0u, int(threadIdx.x) / 128, 0)),
         thread_(int(threadIdx.x) % 128) {}
 
@@ -174,25 +192,34 @@ class consumer {
 #pragma unroll
     for (float& sum : d) sum = 0;
     if (stages == 0) return;
-    constexpr int halves = 2 * memory_type::slabs;
-    u32 a[2][2][4];
+    constexpr int steps = 4 * slabs;  // of 16 k
+    constexpr int group = memory_type::group;
+    constexpr int held = 4 * group;
+    u32 a[held][4];
     int previous = 0;
     load();
-    decode(0, a[0]);
+#pragma unroll
+    for (int i = 0; i < group; ++i) decode(i, a[i]);
 #pragma unroll 1
     for (i32 k = 0; k < stages; ++k) {
       int const stage = at_.stage;
       u64 const x = hopper::swizzled_tile(shared_.x[stage][0]);
 #pragma unroll
-      for (int h = 0; h < halves; ++h) {
-        if (h == halves - 1) {
+      for (int j = 0; j < steps; j += group) {
+        hopper::wgmma_fence();
+#pragma unroll
+        for (int i = j; i < j + group; ++i)
+          hopper::wgmma<bf16, bf16>::template multiply<Tokens>(
+              d, a[i % held], x + i / 4 * (Tokens * slab * 2 / 16) + i % 4 * 2, 1);
+        hopper::wgmma_commit();
+#pragma unroll
+        for (int i = j + group; i < j + 2 * group; ++i) decode(i % steps, a[i % held]);
+        if (j + 2 * group == steps) {  // all of this stage is decoded
           at_.advance();
           if (k + 1 < stages) load();
         }
-        multiply_half(d, a[h % 2], x + h / 2 * (Tokens * slab * 2 / 16) + h % 2 * 4);
-        hopper::wgmma_wait<1>();  // the half before this one
-        if (h == 0 && k != 0) release(previous);
-        decode((h + 1) % halves, a[(h + 1) % 2]);
+        hopper::wgmma_wait<1>();  // the group before this one
+        if (j == 0 && k != 0) release(previous);
       }
       previous = stage;
     }
@@ -201,71 +228,80 @@ class consumer {
     release(previous);
   }
 
-  /// Leaves sums in the workspace; true if all parts are there, and then d has the sum of all.
-  __device__ __forceinline__ bool gather(float (&d)[Tokens / 2], float4* partial, u32* arrived,
-                                         int index, int split) {
-    constexpr i64 each = i64(cluster) * Tokens / 8 * consumers;
-    partial += threadIdx.x;
-    float4* const own = partial + index * each;
+  /// Adds the other parts of K to the sums of some of the tokens, and takes the others out of the tile.
+  __device__ __forceinline__ void gather(float (&d)[Tokens / 2], gemm_tile& tile, i64& begin,
+                                         int split) {
+    namespace ptx = ::cuda::ptx;
+    constexpr int most = Tokens / 8;  // chunks of eight tokens, of which a thread has four sums
+    static_assert(sizeof(float4) * consumers * (most + most_split - 1) <= sizeof(shared_.x));
+    auto* const parts =
+        reinterpret_cast<float4*>(shared_.x) + threadIdx.x;  // [part][chunk][thread]
+    int const chunks = int(min(i64(most), ceil_div(tile.row_end - tile.row, i64(8))));
+    int const each = int(ceil_div(u32(chunks), u32(split)));
+    int const first = mine_.rank * each;
+    int const count = max(0, min(each, chunks - first));
+    if (threadIdx.x == 0)
+      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
+                                     &shared_.landed,
+                                     u32((split - 1) * count * consumers * int(sizeof(float4))));
+    int const lane = thread_ % 32;
+    if (lane < split) hopper::arrive_in_cluster(&shared_.ready, u32(lane));
+    wait(shared_.ready, 0);
+    int owner = 0;
+    int at = 0;  // among its chunks
 #pragma unroll
-    for (int i = 0; i < Tokens / 8; ++i)
-      own[i * consumers] = {d[4 * i], d[4 * i + 1], d[4 * i + 2], d[4 * i + 3]};
-    join<consumers>(3);
-    if (threadIdx.x == 0) {  // for all of them: what they wrote comes before, what they read after
-      asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;"
-                   : "=r"(shared_.arrived)
-                   : "l"(arrived)
-                   : "memory");
-    }
-    join<consumers>(3);
-    if (shared_.arrived != u32(split - 1)) return false;
-    if (threadIdx.x == 0) *arrived = 0;  // as the next launch needs it
-    bool const is_pair = split == 2;     // then the order does not matter, and d has one of the two
-    if (!is_pair)
-#pragma unroll
-      for (float& sum : d) sum = 0;
-#pragma unroll 1
-    for (int p = is_pair ? 1 - index : 0; p < (is_pair ? 2 - index : split); ++p)
-#pragma unroll
-      for (int i = 0; i < Tokens / 8; ++i) {
-        float4 const x = __ldcg(partial + p * each + i * consumers);
-        d[4 * i] += x.x;
-        d[4 * i + 1] += x.y;
-        d[4 * i + 2] += x.z;
-        d[4 * i + 3] += x.w;
+    for (int c = 0; c < most; ++c) {
+      if (c >= chunks) break;
+      if (owner != mine_.rank)
+        send(address_in(parts + (mine_.rank * each + at) * consumers, owner), d + 4 * c,
+             address_in(&shared_.landed, owner));
+      if (++at == each) {
+        at = 0;
+        ++owner;
       }
-    return true;
+    }
+    while (
+        !ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, &shared_.landed, 0)) {
+    }
+#pragma unroll
+    for (int c = 0; c < most; ++c) {
+      if (c < first || c >= first + count) continue;
+#pragma unroll 1
+      for (int p = 0; p < split; ++p) {
+        if (p == mine_.rank) continue;
+        float4 const x = parts[(p * each + c - first) * consumers];
+        d[4 * c] += x.x;
+        d[4 * c + 1] += x.y;
+        d[4 * c + 2] += x.z;
+        d[4 * c + 3] += x.w;
+      }
+    }
+    begin = tile.row + first * 8;
+    tile.row_end = min(tile.row_end, begin + count * 8);
   }
 
-  /// Hands the sums of a tile to the epilogue.
+  /// Hands the sums of a tile's rows from `begin` on to the epilogue.
   template <class Epilogue>
   __device__ __forceinline__ void finish(float const (&d)[Tokens / 2], gemm_tile const& tile,
-                                         i64 cols, Epilogue const& epilogue) {
-    i64 const col = tile.col + int(blockIdx.x) % cluster * rows + warpgroup_ * 64;
+                                         i64 begin, i64 cols, Epilogue const& epilogue) {
+    i64 const col = mine_.row_of(tile) + warpgroup_ * 64;
+    constexpr int staged = memory_type::staged;
 #pragma unroll
-    for (int t = 0; t < Tokens; t += memory_type::staged) {
+    for (int t = 0; t < Tokens; t += staged) {
+      if (tile.row + t + staged <= begin || tile.row + t >= tile.row_end) continue;
       join<128>(warpgroup_ + 1);  // the sums before these have been read
       put(d, t);
       join<128>(warpgroup_ + 1);
-      store(tile, t, col, cols, epilogue);
+      store(tile, begin, t, col, cols, epilogue);
     }
   }
 
  private:
-  __device__ __forceinline__ void multiply_half(float (&d)[Tokens / 2], u32 const (&a)[2][4],
-                                                u64 x) {
-    hopper::wgmma_fence();
-#pragma unroll
-    for (int j = 0; j < 2; ++j)
-      hopper::wgmma<bf16, bf16>::template multiply<Tokens>(d, a[j], x + 2 * j, 1);
-    hopper::wgmma_commit();
-  }
-
   /// Reads the codes and scales of a stage.
   __device__ __forceinline__ void load() {
     wait(shared_.full[at_.stage], at_.phase);
 #pragma unroll
-    for (int i = 0; i < memory_type::slabs; ++i) {
+    for (int i = 0; i < slabs; ++i) {
       u8 const* const record = shared_.w[at_.stage][warpgroup_][i];
       uint4 const codes = *reinterpret_cast<uint4 const*>(record + thread_ * 16);
       codes_[i][0] = codes.x;
@@ -283,24 +319,20 @@ class consumer {
     }
   }
 
-  /// The 32 k of a half slab.
-  __device__ __forceinline__ void decode(int half, u32 (&a)[2][4]) {
+  /// The 16 k of a step.
+  __device__ __forceinline__ void decode(int step, u32 (&a)[4]) {
     u32 pairs[4];
-    expand_scales<R>(scales_[half / 2], pairs);
+    expand_scales<R>(scales_[step / 4], pairs);
+    decode_fragment<R>(codes_[step / 4][step % 4], fragment_scales<R>(pairs[step % 4]), a);
+    // Here, and not after the next fence, where the compiler would have to add another.
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      int const j = half % 2 * 2 + i;
-      decode_fragment<R>(codes_[half / 2][j], fragment_scales<R>(pairs[j]), a[i]);
-      // Here, and not after the next fence, where the compiler would have to add another.
-#pragma unroll
-      for (u32& word : a[i]) asm volatile("" : "+r"(word));
-    }
+    for (u32& word : a) asm volatile("" : "+r"(word));
   }
 
   /// A warp is done with a stage; whoever copies into it hears of that.
   __device__ __forceinline__ void release(int stage) {
     int const lane = thread_ % 32;
-    if (lane < cluster) free_in(shared_.empty[stage], lane);
+    if (lane < mine_.pair) hopper::arrive_in_cluster(&shared_.empty[stage], u32(mine_.part + lane));
   }
 
   /// The sums of tokens t .. into shared memory. A thread's accumulators 4 j .. are two tokens 8 j + 2 (lane % 4)
@@ -315,7 +347,7 @@ class consumer {
   }
 
   template <class Epilogue>
-  __device__ __forceinline__ void store(gemm_tile const& tile, int t, i64 col, i64 cols,
+  __device__ __forceinline__ void store(gemm_tile const& tile, i64 begin, int t, i64 col, i64 cols,
                                         Epilogue const& epilogue) {
     constexpr int width = Epilogue::width;
     constexpr int each = 64 / width;
@@ -323,7 +355,7 @@ class consumer {
     for (int i = thread_; i < memory_type::staged * each; i += 128) {
       i64 const row = tile.row + t + i / each;
       int const n = i % each * width;
-      if (row >= tile.row_end || col + n >= cols) continue;
+      if (row < begin || row >= tile.row_end || col + n >= cols) continue;
       float4 const* const from =
           reinterpret_cast<float4 const*>(&shared_.sums[warpgroup_][i / each][n]);
       float sums[width];
@@ -339,43 +371,43 @@ class consumer {
     }
   }
 
+  static constexpr int slabs = memory_type::slabs;
+
   memory_type& shared_;
+  share mine_;
   int warpgroup_;
   int thread_;
   cursor<memory_type::stages> at_;
-  u32 codes_[memory_type::slabs][4];
-  u32 scales_[memory_type::slabs][layout::scale_words];
+  u32 codes_[slabs][4];
+  u32 scales_[slabs][layout::scale_words];
 };
 
 template <int Tokens, class R, class Epilogue>
 __device__ __forceinline__ void consume(arguments<R, Epilogue> const& args,
                                         memory<R, Tokens>& shared) {
   share const mine(stages_of<Tokens>(args.weights), args.split);
-  tile_walk<Tokens, rows * cluster> walk(args.work, mine.first, mine.step);
-  consumer<Tokens, R> me(shared);
-  i64 block = mine.first * cluster + blockIdx.x % cluster;  // among those of all tiles
+  tile_walk<Tokens, rows> walk(args.work, mine.first, mine.step);
+  consumer<Tokens, R> me(shared, mine);
   float d[Tokens / 2];
-  for (gemm_tile tile; walk.next(tile); block += mine.step * cluster) {
+  for (gemm_tile tile; walk.next(tile);) {
     me.multiply(d, mine.end - mine.begin);
-    if constexpr (Tokens <= 128) {
-      i64 const tile_index = block / cluster;
-      float4* const partial =
-          args.partial +
-          ((tile_index * args.split) * cluster + block % cluster) * (Tokens / 8) * consumers;
-      if (args.split > 1 && !me.gather(d, partial, args.arrived + block, mine.index, args.split))
-        continue;
-    }
-    me.finish(d, tile, args.work.cols, args.epilogue);
+    i64 begin = tile.row;
+    if constexpr (Tokens <= 128)
+      if (args.split > 1) me.gather(d, tile, begin, args.split);
+    me.finish(d, tile, begin, args.cols, args.epilogue);
   }
 }
 
 template <int Tokens, class R>
-__device__ __forceinline__ void prepare(memory<R, Tokens>& shared) {
+__device__ __forceinline__ void prepare(memory<R, Tokens>& shared, int split) {
   namespace ptx = ::cuda::ptx;
+  constexpr int warps = consumers / 32;
   if (threadIdx.x == 0) {
     for (mbarrier& barrier : shared.full) ptx::mbarrier_init(&barrier, 1);
     for (mbarrier& barrier : shared.empty)
-      ptx::mbarrier_init(&barrier, cluster * consumers / 32);  // warps
+      ptx::mbarrier_init(&barrier, u32(split == 1 ? 2 * warps : warps));
+    ptx::mbarrier_init(&shared.ready, u32(split * warps));
+    ptx::mbarrier_init(&shared.landed, 1);
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
   }
   __syncthreads();

@@ -16,7 +16,8 @@ static __global__ void __launch_bounds__(threads, 1)
   if constexpr (target::has_wgmma) {
     extern __shared__ __align__(1024) u8 dynamic[];
     auto& shared = *reinterpret_cast<memory<R, Tokens>*>(dynamic);
-    prepare(shared);
+    prepare(shared, args.split);
+    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what comes before in the stream
     if (threadIdx.x >= consumers) {
       hopper::give_registers<40>();
       if (threadIdx.x < consumers + 32 && elect()) produce(args, x_map, w_map, shared);
@@ -33,59 +34,43 @@ static __global__ void __launch_bounds__(threads, 1)
 
 }  // namespace fused
 
-/// Tokens of a tile, and how many clusters share its K.
+/// Tokens of a tile, and how many blocks share its K.
 struct fused_choice {
   int tokens = 256;
   int split = 1;
+  constexpr int blocks() const { return split == 1 ? 2 : split; }  // of a cluster
+  constexpr int rows() const { return split == 1 ? 2 * fused::rows : fused::rows; }
 };
 
-/// Tiles of two thread blocks; with sizes on the device, at most this many.
-inline i64 fused_tiles(gemm_segments const& work, int tokens) {
-  i64 const along_rows = work.offsets == nullptr ? work.count * ceil_div(work.each, i64(tokens))
-                                                 : work.rows / tokens + work.count;
-  return along_rows * ceil_div(work.cols, i64(fused::rows * fused::cluster));
-}
-
-/// The fastest for the shape by measured clocks of a slab, of a tile's end, and of splitting K.
-inline fused_choice choose_fused(gemm_segments const& work, i64 clusters, bool may_split) {
+/// The fastest for the shape by measured clocks of a slab, of a tile's end, and of splitting K; resident[n] is how
+/// many clusters of n blocks run at once.
+inline fused_choice choose_fused(gemm_segments const& work,
+                                 i64 const (&resident)[fused::most_split + 1]) {
   struct cost {
     int tokens;
     i64 slab;
     i64 tile;
   };
-  constexpr cost costs[] = {{256, 1060, 5000}, {128, 600, 3000}, {64, 430, 2000}};
-  constexpr i64 splitting = 13000;
+  constexpr cost costs[] = {{256, 1050, 5000}, {128, 580, 3000}, {64, 400, 2000}};
+  constexpr i64 splitting = 4000;
   i64 const slabs = ceil_div(work.depth, i64(fused::slab));
   i64 const each = ceil_div(work.rows, i64(max(work.count, 1)));
   fused_choice best;
   i64 least = -1;
-  for (cost const& c : costs) {
-    i64 const tiles = work.count * ceil_div(each, i64(c.tokens)) *
-                      ceil_div(work.cols, i64(fused::rows * fused::cluster));
-    for (i64 split = 1; split == 1 || (may_split && c.tokens <= 128 && tiles * split <= clusters &&
-                                       split <= slabs);
-         ++split) {
-      i64 const time =
-          ceil_div(tiles * split, clusters) * (ceil_div(slabs, split) * c.slab + c.tile) +
-          (split > 1 ? splitting : 0);
+  for (cost const& c : costs)
+    for (int split = 1; split <= (c.tokens <= 128 ? fused::most_split : 1); ++split) {
+      fused_choice const choice{c.tokens, split};
+      i64 const tiles =
+          work.count * ceil_div(each, i64(c.tokens)) * ceil_div(work.cols, i64(choice.rows()));
+      i64 const time = ceil_div(tiles, resident[choice.blocks()]) *
+                           (ceil_div(slabs, i64(split)) * c.slab + c.tile) +
+                       (split > 1 ? splitting : 0);
       if (least < 0 || time < least) {
         least = time;
-        best = {c.tokens, int(split)};
+        best = choice;
       }
     }
-  }
   return best;
-}
-
-/// Bytes of workspace: counters, then sums.
-inline std::size_t fused_counter_bytes(i64 tiles) {
-  return std::size_t(ceil_div(tiles * fused::cluster * 4, i64(256)) * 256);
-}
-inline std::size_t fused_workspace(gemm_segments const& work, fused_choice choice) {
-  if (choice.split == 1) return 0;
-  i64 const tiles = fused_tiles(work, choice.tokens);
-  return fused_counter_bytes(tiles) +
-         std::size_t(tiles * choice.split * fused::cluster * fused::rows * choice.tokens * 4);
 }
 
 #pragma GCC visibility push(hidden)  // see stream.cuh
@@ -109,68 +94,71 @@ CUtensorMap fused_w_map(prepacked_ref<R, u8 const> const& w, int slabs) {
   return map;
 }
 
+/// Clusters of that many thread blocks that run at once. A cluster lies in one GPC, and these have an uneven number
+/// of multiprocessors: an H200 runs 66 of two, but only 30 of four.
 template <int Tokens, class R, class Epilogue>
-void launch_fused_tiles(stream_policy where, gemm_segments const& work,
-                        prepacked_ref<R, u8 const> const& w, bf16 const* x, i64 x_stride,
-                        void* workspace, bool is_clear, Epilogue const& epilogue, int split) {
+i64 fused_resident(int blocks) {
   auto* const kernel = fused::kernel<Tokens, R, Epilogue>;
   constexpr std::size_t shared = sizeof(fused::memory<R, Tokens>);
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
              "asking for shared memory");
-  cudaLaunchAttribute pair{};
-  pair.id = cudaLaunchAttributeClusterDimension;
-  pair.val.clusterDim = {fused::cluster, 1, 1};
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {unsigned(blocks), 1, 1};
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(fused::cluster);
+  config.gridDim = dim3(unsigned(blocks));
   config.blockDim = dim3(fused::threads);
   config.dynamicSmemBytes = shared;
-  config.stream = where.stream;
-  config.attrs = &pair;
+  config.attrs = &cluster;
   config.numAttrs = 1;
   int resident = 0;
   check_cuda(cudaOccupancyMaxActiveClusters(&resident, kernel, &config),
              "asking for the occupancy of a kernel");
-  i64 const tiles = fused_tiles(work, Tokens);
-  i64 const walkers = max(i64(1), min(tiles, i64(resident) / split));
-  config.gridDim = dim3(unsigned(fused::cluster * split * walkers));
+  return max(1, resident);
+}
+
+/// Enqueues tiles of some tokens, `clusters` at a time unless K is split.
+template <int Tokens, class R, class Epilogue>
+void launch_fused_tiles(stream_policy where, gemm_segments const& work,
+                        prepacked_ref<R, u8 const> const& w, bf16 const* x, i64 x_stride,
+                        Epilogue const& epilogue, int split, i64 clusters) {
+  auto* const kernel = fused::kernel<Tokens, R, Epilogue>;
+  constexpr std::size_t shared = sizeof(fused::memory<R, Tokens>);
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
+             "asking for shared memory");
+  fused_choice const choice{Tokens, split};
+  cudaLaunchAttribute attributes[2]{};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {unsigned(choice.blocks()), 1, 1};
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;  // the kernel waits
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  i64 const tiles = tile_count(work, Tokens, choice.rows());
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(unsigned(choice.blocks() * (split > 1 ? tiles : min(tiles, clusters))));
+  config.blockDim = dim3(fused::threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = where.stream;
+  config.attrs = attributes;
+  config.numAttrs = 2;
   CUtensorMap x_map{};
   CUtensorMap w_map{};
   if (work.depth != 0) {
     w_map = fused_w_map(w, fused::memory<R, Tokens>::slabs);
     x_map = make_tensor_map<2>(x, {{cuuint64_t(work.depth) * 2, cuuint64_t(work.rows)},
                                    {cuuint64_t(x_stride) * 2},
-                                   {128, cuuint32_t(Tokens / fused::cluster)}});
+                                   {128, cuuint32_t(split == 1 ? Tokens / 2 : Tokens)}});
   }
-  auto* const counters = static_cast<u32*>(workspace);
-  float4* partial = nullptr;
-  if (split > 1) {
-    partial = reinterpret_cast<float4*>(static_cast<u8*>(workspace) + fused_counter_bytes(tiles));
-    if (!is_clear)
-      check_cuda(cudaMemsetAsync(counters, 0, fused_counter_bytes(tiles), where.stream),
-                 "clearing counters");
-  }
-  fused::arguments<R, Epilogue> const args{work, w, epilogue, split, partial, counters};
+  fused::arguments<R, Epilogue> args{work, w, epilogue, work.cols, split};
+  if (split == 1) args.work.cols = ceil_div(work.cols, i64(2 * fused::rows)) * fused::rows;
   check_cuda(cudaLaunchKernelEx(&config, kernel, args, x_map, w_map), "launching a kernel");
 }
 
-/// Clusters that run at once on the current device.
-inline i64 fused_clusters() {
-  return max(1, device_attribute(cudaDevAttrMultiProcessorCount) / fused::cluster);
-}
-
-/// Bytes of workspace that launch_fused uses on the current device.
-inline std::size_t fused_workspace(gemm_segments const& work) {
-  return fused_workspace(work, choose_fused(work, fused_clusters(), true));
-}
-
 /// Enqueues D = X W^T on the current device, which has_hopper_code(). X is_mappable(). Segment s takes
-/// matrix s of w; w.outer is the epilogue's business. `workspace` is fused_workspace(work) bytes, aligned to 256;
-/// null: small products are slower. Counters at its beginning are cleared, a launch more, unless is_clear: if
-/// nothing but launch_fused for the same work has written to it since it was zeros, they are zeros.
+/// matrix s of w; w.outer is the epilogue's business.
 template <class R, class Epilogue>
 void launch_fused(stream_policy where, gemm_segments const& work,
-                  prepacked_ref<R, u8 const> const& w, bf16 const* x, i64 x_stride, void* workspace,
-                  Epilogue const& epilogue, bool is_clear = false) {
+                  prepacked_ref<R, u8 const> const& w, bf16 const* x, i64 x_stride,
+                  Epilogue const& epilogue) {
   require_equal(w.rows, work.cols, "the number of rows of the prepacked weights");
   require_equal(w.cols, work.depth, "the number of columns of the prepacked weights");
   require_equal(w.count, work.count, "the number of matrices of prepacked weights");
@@ -180,10 +168,12 @@ void launch_fused(stream_policy where, gemm_segments const& work,
       "another path");
   require(work.depth < i64(1) << 30, "K is too long for the fused kernel; it is less than 2^30");
   if (work.rows == 0 || work.cols == 0 || work.count == 0) return;
-  fused_choice const choice = choose_fused(work, fused_clusters(), workspace != nullptr);
+  i64 resident[fused::most_split + 1] = {};  // the same whatever the tokens: one block fits
+  for (int blocks = 2; blocks <= fused::most_split; ++blocks)
+    resident[blocks] = fused_resident<64, R, Epilogue>(blocks);
+  fused_choice const choice = choose_fused(work, resident);
   auto const enqueue = [&]<int Tokens> {
-    launch_fused_tiles<Tokens>(where, work, w, x, x_stride, workspace, is_clear, epilogue,
-                               choice.split);
+    launch_fused_tiles<Tokens>(where, work, w, x, x_stride, epilogue, choice.split, resident[2]);
   };
   if (choice.tokens == 256)
     enqueue.template operator()<256>();

@@ -164,8 +164,7 @@ prepacked_ref<typename B::recipe> place_prepacked(gemm_call& call, B const& b) {
   }
 }
 
-// B's codes are decoded in registers; A becomes BF16. Small products are split along K where the workspace has
-// room for the parts.
+// B's codes are decoded in registers; A becomes BF16.
 template <gemm_path Path, class A, class B, class Epilogue>
 void run_prepacked(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) {
   using R = typename B::recipe;
@@ -173,19 +172,13 @@ void run_prepacked(gemm_call& call, A const& a, B const& b, Epilogue const& epil
   auto const left = place_decoded<bf16>(call.memory, a);
   auto const right = place_prepacked(call, b);
   call.plan.type_a = call.plan.type_b = "BF16";
-  call.plan.least_workspace_bytes = call.memory.used();
-  u8* parts = nullptr;
-  if constexpr (Path == gemm_path::fused) {
-    std::size_t const bytes = fused_workspace(call.work);
-    if (bytes != 0 && call.memory.has(bytes)) parts = call.memory.take<u8>(i64(bytes));
-  }
   if (call.only_plans) return;
   fill_decoded(call.where, a, left);
   if constexpr (!B::is_prepacked) prepack(call.where, b.q, right);
   prepacked_ref<R, u8 const> const weights(right);
   if constexpr (Path == gemm_path::fused)
     with_epilogue<false>(epilogue, [&](auto const& e) {
-      launch_fused(call.where, call.work, weights, left.data, left.stride, parts, e);
+      launch_fused(call.where, call.work, weights, left.data, left.stride, e);
     });
   else
     launch_skinny(call.where, call.work, weights,

@@ -48,7 +48,7 @@ struct device_gemm_options {
   /// has rows [offsets[g], offsets[g + 1]) and may have none (mixture of experts).
   i32 groups = 1;
   i32 const* offsets = nullptr;
-  /// explain(...).workspace_bytes bytes; less, but at least explain(...).least_workspace_bytes, is slower.
+  /// explain(...).workspace_bytes bytes.
   quadrille::workspace workspace{};
   /// Operands that no FP8 type holds are rounded to E4M3 to run at its rate.
   bool inexact_operands = false;
@@ -62,7 +62,6 @@ struct gemm_plan {
   int tile_rows = 0;
   int tile_cols = 0;
   std::size_t workspace_bytes = 0;
-  std::size_t least_workspace_bytes = 0;  ///< what it cannot do without; the rest makes it faster
   bool is_exact = true;
   std::string why;
 };
@@ -72,8 +71,7 @@ namespace detail {
 class space {
  public:
   space() = default;  // counts
-  explicit space(workspace given)
-      : data_(static_cast<u8*>(given.data)), bytes_(given.data == nullptr ? 0 : given.bytes) {}
+  explicit space(workspace given) : data_(static_cast<u8*>(given.data)) {}
   template <class T>
   T* take(i64 count) {
     used_ = (used_ + 255) / 256 * 256;
@@ -82,12 +80,9 @@ class space {
     return reinterpret_cast<T*>(at);
   }
   std::size_t used() const { return used_; }
-  /// Whether that many bytes more fit.
-  bool has(std::size_t bytes) const { return (used_ + 255) / 256 * 256 + bytes <= bytes_; }
 
  private:
   u8* data_ = nullptr;
-  std::size_t bytes_ = ~std::size_t(0);
   std::size_t used_ = 0;
 };
 }  // namespace detail
