@@ -17,11 +17,10 @@
 ///   taken[i]   every warp that multiplies has read it
 ///
 /// FP8 sums: the tensor cores keep about 13 bits of them, so that every 128 elements of K they start
-/// afresh and are added to others in FP32, 128 columns at a time. `Fast` leaves that out.
+/// afresh and are added to others in FP32, 64 columns at a time. `Fast` leaves that out.
 ///
 /// Limits, on an H200 at 8192^3: BF16 and fast FP8 multiply 97 % of the time, the rest is the epilogue.
-/// Promoted FP8 takes 1.2 times as long as fast FP8, for its additions (256 issue slots to 1024 cycles of
-/// wgmma): without them, and with every wait that they need, it is as fast.
+/// Promoted FP8 takes 1.07 times as long as fast FP8: for its additions, where a warpgroup has nothing under way.
 
 #include <quadrille/arch/target.hpp>
 #include <quadrille/cuda/gemm/dense_ring.cuh>
@@ -124,38 +123,55 @@ __device__ __forceinline__ void multiply_tile(dense_ring<Shape>& ring, i32 steps
       Mma::template multiply<Shape::cols>(d, dense_tile(a + 2 * k), dense_tile(b + 2 * k), 1);
     hopper::wgmma_commit();
     hopper::wgmma_wait<1>();
-    if (step != 0) release(ring, (ring.stage == 0 ? Shape::stages : ring.stage) - 1);
+    if (step != 0) release(ring, ring.last_stage());
   }
   hopper::wgmma_wait<0>();
   hopper::wgmma_hold(d);
-  if (steps != 0) release(ring, (ring.stage == 0 ? Shape::stages : ring.stage) - 1);
+  if (steps != 0) release(ring, ring.last_stage());
 }
 
-/// The same with sums that start afresh in every stage.
+/// The same with sums that start afresh in every stage. Two sets of them take turns: while one is multiplied,
+/// the other is added.
 template <class Mma, class Shape>
 __device__ __forceinline__ void multiply_tile_promoted(dense_ring<Shape>& ring, i32 steps,
                                                        int a_row, float (&d)[Shape::cols / 2]) {
+  constexpr int parts = Shape::cols / 64;
+  static_assert(parts % 2 == 0, "each step begins with the first set");
+  float sums[2][32];
+#pragma unroll
+  for (float& sum : sums[1]) sum = 0;
   for (i32 step = 0; step < steps; ++step, ring.advance()) {
     wait_for(ring.full(), ring.phase);
-    u32 const a = ring.descriptor() + a_row * 8;
+    u32 const stage = __shfl_sync(~0u, ring.descriptor(), 0);  // known to be uniform
+    u32 const a = stage + a_row * 8;
 #pragma unroll
-    for (int part = 0; part < Shape::cols / 128; ++part) {
-      u32 const b = ring.descriptor() + Shape::a_bytes / 16 + part * 128 * 8;
-      float sums[64];
-      hopper::wgmma_hold(sums);
+    for (int part = 0; part < parts; ++part) {
+      u32 const b = stage + Shape::a_bytes / 16 + part * 64 * 8;
+      auto& now = sums[part % 2];
+      auto& last = sums[1 - part % 2];
+      // The compiler would serialize all wgmma if sums that are added were under way from step to step.
+      if (part == 0) {
+        hopper::wgmma_wait<0>();
+        hopper::wgmma_hold(last);
+      }
+      hopper::wgmma_hold(now);
       hopper::wgmma_fence();
 #pragma unroll
       for (int k = 0; k < 4; ++k)
-        Mma::template multiply<128>(sums, dense_tile(a + 2 * k), dense_tile(b + 2 * k), k != 0);
+        Mma::template multiply<64>(now, dense_tile(a + 2 * k), dense_tile(b + 2 * k), k != 0);
       hopper::wgmma_commit();
-      hopper::wgmma_hold(sums);
-      hopper::wgmma_wait<0>();
-      hopper::wgmma_hold(sums);
-      if (part == Shape::cols / 128 - 1) release(ring, ring.stage);
+      hopper::wgmma_wait<1>();
+      hopper::wgmma_hold(last);
+      if (part == 0 && step != 0) release(ring, ring.last_stage());
 #pragma unroll
-      for (int i = 0; i < 64; ++i) d[part * 64 + i] += sums[i];
+      for (int i = 0; i < 32; ++i) d[(part + parts - 1) % parts * 32 + i] += last[i];
     }
   }
+  hopper::wgmma_wait<0>();
+  hopper::wgmma_hold(sums[1]);
+  if (steps != 0) release(ring, ring.last_stage());
+#pragma unroll
+  for (int i = 0; i < 32; ++i) d[(parts - 1) * 32 + i] += sums[1][i];
 }
 
 template <class TA, class TB, bool Fast, class Shape, class Epilogue>
@@ -200,7 +216,10 @@ static __global__ void __launch_bounds__(Shape::threads, 1)
     u32 const unaligned = u32(__cvta_generic_to_shared(dense_memory)) % 1024;
     u8* const data = dense_memory + (1024 - unaligned) % 1024;
     u32 const tile = __shfl_sync(~0u, u32(hopper::swizzled_tile(data)), 0);  // known to be uniform
-    dense_ring<Shape> const ring{data, tile, shared};
+    // Likewise, or every wait begins by computing it.
+    u32 const barriers = __shfl_sync(~0u, u32(__cvta_generic_to_shared(&shared)), 0);
+    dense_ring<Shape> const ring{
+        data, tile, *static_cast<dense_barriers<Shape>*>(__cvta_shared_to_generic(barriers))};
     if (threadIdx.x == 0) {
       for (int i = 0; i < Shape::stages; ++i) {
         ptx::mbarrier_init(shared.full + i, 1);

@@ -55,6 +55,7 @@ struct dense_ring {
   __device__ u32 descriptor() const { return tile + stage * (Shape::stage_bytes / 16); }
   __device__ u8* a() const { return data + stage * Shape::stage_bytes; }
   __device__ u8* b() const { return a() + Shape::a_bytes; }
+  __device__ int last_stage() const { return (stage == 0 ? Shape::stages : stage) - 1; }
   __device__ mbarrier* full() const { return shared.full + stage; }
   __device__ mbarrier* empty() const { return shared.empty + stage; }
   __device__ void advance() {
