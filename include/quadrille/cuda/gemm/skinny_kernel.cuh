@@ -157,12 +157,11 @@ skinny_grid skinny_choose(gemm_segments const& all, i64 width, i64 token_tiles, 
 template <class Shape, class R, class Epilogue>
 void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
                          prepacked_ref<R, u8 const> w, skinny_activations x,
-                         Epilogue const& epilogue, i64 token_tiles, skinny_grid grid) {
+                         Epilogue const& epilogue, i64 token_tiles) {
   int const processors = device_attribute(cudaDevAttrMultiProcessorCount);
   int const shared = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-  if (grid.row_warps == 0 || (Shape::warpgroups && grid.row_warps % 4 != 0))
-    grid =
-        skinny_choose<R, Shape>(all, Epilogue::width, token_tiles, processors, std::size_t(shared));
+  skinny_grid grid =
+      skinny_choose<R, Shape>(all, Epilogue::width, token_tiles, processors, std::size_t(shared));
   std::size_t const bytes =
       grid.row_warps == 0 ? 0 : skinny_fit<R, Shape>(grid, all.count, std::size_t(shared));
   require(
@@ -210,7 +209,7 @@ void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
 /// right beyond. Segment s takes matrix s of w; w.outer is the epilogue's business. Needs no workspace.
 template <class R, class Epilogue>
 void launch_skinny(stream_policy where, gemm_segments const& all, prepacked_ref<R, u8 const> w,
-                   skinny_activations x, Epilogue const& epilogue, skinny_grid forced = {}) {
+                   skinny_activations x, Epilogue const& epilogue) {
   require_equal(w.rows, all.cols, "the number of rows of the prepacked weights");
   require_equal(w.cols, all.depth, "the number of columns of the prepacked weights");
   require_equal(w.count, all.count, "the number of matrices of prepacked weights");
@@ -221,7 +220,7 @@ void launch_skinny(stream_policy where, gemm_segments const& all, prepacked_ref<
     // Segments' sizes are on the device: at most this many tiles along the tokens.
     i64 const token_tiles = all.offsets == nullptr ? all.count * ceil_div(each, i64(Shape::tokens))
                                                    : all.rows / Shape::tokens + all.count;
-    launch_skinny_tiles<Shape>(where, all, w, x, epilogue, token_tiles, forced);
+    launch_skinny_tiles<Shape>(where, all, w, x, epilogue, token_tiles);
   };
   if (each <= 8)
     enqueue(skinny_shape<1, false>{});
