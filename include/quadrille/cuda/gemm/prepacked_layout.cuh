@@ -26,12 +26,19 @@ namespace detail {
 QUADRILLE_LEAF constexpr u32 rotate_left(u32 x, int n) { return x << n | x >> (32 - n); }
 QUADRILLE_LEAF constexpr u32 rotate_right(u32 x, int n) { return x >> n | x << (32 - n); }
 
+/// Powers of two that stand for shifts to the left. Where the compiler does not know them (a kernel's
+/// argument) multipliers shift, which decoding leaves idler than the pipe of shifts and logic.
+struct shift_factors {
+  u32 by4 = 1 << 4;
+  u32 by6 = 1 << 6;
+};
+
 /// The eight codes of a lane and k16 step in one word, and in the halves of four words as BF16 numbers.
-///   raw(two)         for the codes in the low bits of both halves, 16 bits that are the BF16 number
-///                    value(code) * 2^raw_exponent (+ offset)
-///   code(raw)        and back, for one
-///   gather(v)        the word of four pairs of raws
-///   spread(word, v)  and back: what the kernels pay for
+///   raw(two)                 for the codes in the low bits of both halves, 16 bits that are the BF16
+///                            number value(code) * 2^raw_exponent (+ offset)
+///   code(raw)                and back, for one
+///   gather(v)                the word of four pairs of raws
+///   spread(word, v, shifts)  and back: what the kernels pay for
 /// E2M1 magnitudes sit in the two low exponent bits and the first mantissa bit, so that all eight, the
 /// subnormal one included, are BF16 numbers as they are. Uniform grids are BF16 subnormals.
 template <class E>
@@ -53,11 +60,12 @@ struct fragment_code<e2m1> {
     return v[0] | v[1] >> 4 | rotate_right(v[2], 10) | (v[3] & scattered) >> 6 |
            rotate_right(v[3] & ~scattered, 14);
   }
-  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4]) {
+  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4], shift_factors shifts = {}) {
+    u32 const rotated = rotate_left(word, 10);
     v[0] = word & mask;
-    v[1] = word << 4 & mask;
-    v[2] = rotate_left(word, 10) & mask;
-    v[3] = (word << 6 & scattered) | (rotate_left(word, 14) & (mask & ~scattered));
+    v[1] = word * shifts.by4 & mask;
+    v[2] = rotated & mask;
+    v[3] = (word * shifts.by6 & scattered) | (rotated * shifts.by4 & (mask & ~scattered));
   }
 };
 
@@ -75,9 +83,9 @@ struct fragment_code<e1m2> {
   QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[4]) {
     return v[0] | v[1] >> 4 | rotate_right(v[2], 8) | rotate_right(v[3], 12);
   }
-  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4]) {
+  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4], shift_factors shifts = {}) {
     v[0] = word & mask;
-    v[1] = word << 4 & mask;
+    v[1] = word * shifts.by4 & mask;
     v[2] = rotate_left(word, 8) & mask;
     v[3] = rotate_left(word, 12) & mask;
   }
@@ -96,8 +104,8 @@ struct fragment_code<twos_complement<4, Low>> {
   QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[4]) {
     return v[0] >> 4 | v[1] | v[2] << 4 | v[3] << 8;
   }
-  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4]) {
-    v[0] = word << 4 & mask;
+  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4], shift_factors shifts = {}) {
+    v[0] = word * shifts.by4 & mask;
     v[1] = word & mask;
     v[2] = word >> 4 & mask;
     v[3] = word >> 8 & mask;
@@ -115,7 +123,7 @@ inline constexpr bool has_fragment_code<twos_complement<4, Low>> = true;
 
 /// A block scale as a byte that two instructions turn into two BF16 numbers.
 ///   pack(stored), unpack(byte)
-///   expand(four)   even and odd bytes of a word, each as BF16 number scale * 2^exponent
+///   expand(four, even, odd, shifts)   even and odd bytes of a word, each as BF16 number scale * 2^exponent
 template <class F>
 struct fragment_scale;
 
@@ -139,9 +147,10 @@ struct fragment_scale<e4m3> {
     u32 const fraction = packed & 7;
     return field >= 1 ? u8(u32(field) << 3 | fraction) : u8((fraction | 8) >> (1 - field));
   }
-  __device__ __forceinline__ static void expand(u32 four, u32& even, u32& odd) {
-    even = __byte_perm(four, 0, 0x4240) * 16 + 0x70007000u;
-    odd = __byte_perm(four, 0, 0x4341) * 16 + 0x70007000u;
+  __device__ __forceinline__ static void expand(u32 four, u32& even, u32& odd,
+                                                shift_factors shifts) {
+    even = __byte_perm(four, 0, 0x4240) * shifts.by4 + 0x70007000u;
+    odd = __byte_perm(four, 0, 0x4341) * shifts.by4 + 0x70007000u;
   }
 };
 
@@ -152,7 +161,7 @@ struct fragment_scale<ue8m0> {
   static constexpr int exponent = 0;
   QUADRILLE_HD static constexpr u8 pack(u32 stored) { return u8(stored); }
   QUADRILLE_HD static constexpr u8 unpack(u32 packed) { return u8(packed); }
-  __device__ __forceinline__ static void expand(u32 four, u32& even, u32& odd) {
+  __device__ __forceinline__ static void expand(u32 four, u32& even, u32& odd, shift_factors) {
     even = __vmaxu2(__byte_perm(four, 0, 0x4240) << 7, 0x00400040u);
     odd = __vmaxu2(__byte_perm(four, 0, 0x4341) << 7, 0x00400040u);
   }
@@ -337,10 +346,10 @@ struct fragment_scales {
 /// An A fragment of m16n8k16, or a warp's of wgmma k16, from a word of codes: exact.
 template <class R>
 __device__ __forceinline__ void decode_fragment(u32 word, fragment_scales<R> const& scales,
-                                                u32 (&a)[4]) {
+                                                u32 (&a)[4], shift_factors shifts = {}) {
   using layout = prepacked_layout<R>;
   using code = typename layout::code;
-  code::spread(word, a);
+  code::spread(word, a, shifts);
   if constexpr (is_same_v<typename layout::format, ue8m0>) {
     // Further than one BF16 multiplication can bring a raw: first to values.
     constexpr u32 up = twice_bf16(exp2i(-code::raw_exponent - layout::factor_exponent));
@@ -358,13 +367,13 @@ __device__ __forceinline__ void decode_fragment(u32 word, fragment_scales<R> con
 /// fragment_scales takes.
 template <class R>
 __device__ __forceinline__ void expand_scales(u32 const (&packed)[prepacked_layout<R>::scale_words],
-                                              u32 (&pairs)[4]) {
+                                              u32 (&pairs)[4], shift_factors shifts = {}) {
   using layout = prepacked_layout<R>;
   if constexpr (layout::scale_words == 2) {
-    layout::scale::expand(packed[0], pairs[0], pairs[1]);
-    layout::scale::expand(packed[1], pairs[2], pairs[3]);
+    layout::scale::expand(packed[0], pairs[0], pairs[1], shifts);
+    layout::scale::expand(packed[1], pairs[2], pairs[3], shifts);
   } else {
-    layout::scale::expand(packed[0], pairs[0], pairs[2]);
+    layout::scale::expand(packed[0], pairs[0], pairs[2], shifts);
     pairs[1] = pairs[0];
     pairs[3] = pairs[2];
   }

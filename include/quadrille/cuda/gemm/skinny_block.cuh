@@ -42,6 +42,7 @@ struct skinny_arguments {
   Epilogue epilogue;
   skinny_grid grid;
   CUtensorMap map;  // of X, if the copy engine brings it
+  shift_factors shifts;
 };
 
 /// What is fixed at compile time: tiles of 8 * Tiles tokens, multiplied by warps (mma.sync) or by warpgroups
@@ -374,9 +375,10 @@ struct skinny_block {
   }
 
   /// The products of a stretch by wgmma: A from registers, a record's while the next is decoded.
-  __device__ __forceinline__ static void multiply_stretch(accumulators& acc, u32 codes_at,
-                                                          u32 scales_at, u32 x) {
+  __device__ __forceinline__ void multiply_stretch(accumulators& acc, u32 codes_at, u32 scales_at,
+                                                   u32 x) const {
     float(&d)[Tiles * 4] = reinterpret_cast<float(&)[Tiles * 4]>(acc);
+    u64 const b = hopper::swizzled_tile(__cvta_shared_to_generic(x));
     u32 a[2][4][4];
 #pragma unroll
     for (int step = 0; step < shape::steps; ++step) {
@@ -385,14 +387,14 @@ struct skinny_block {
       u32 pairs[4];
       load_shared(codes_at + step * layout::unit_bytes, words);
       load_shared(scales_at + step * layout::unit_scale_bytes, scales);
-      expand_scales<R>(scales, pairs);
+      expand_scales<R>(scales, pairs, args.shifts);
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        decode_fragment<R>(words[j], fragment_scales<R>(pairs[j]), a[step % 2][j]);
-      u64 const b = hopper::swizzled_tile(__cvta_shared_to_generic(x + step * shape::tile_bytes));
+        decode_fragment<R>(words[j], fragment_scales<R>(pairs[j]), a[step % 2][j], args.shifts);
       hopper::wgmma_fence();
 #pragma unroll
-      for (int j = 0; j < 4; ++j) multiply_warpgroup(d, a[step % 2][j], b + 2 * j);
+      for (int j = 0; j < 4; ++j)
+        multiply_warpgroup(d, a[step % 2][j], b + u64(step * shape::tile_bytes / 16 + 2 * j));
       hopper::wgmma_commit();
       if (step + 1 < shape::steps) hopper::wgmma_wait<1>();
     }
@@ -401,9 +403,8 @@ struct skinny_block {
   }
 
   /// The products of a record of each unit with X: tile `step` of a stretch, halves of a row at x.
-  __device__ __forceinline__ static void multiply_record(accumulators& acc, u32 codes_at,
-                                                         u32 scales_at, u32 const (&x)[2], int step,
-                                                         i32 tokens) {
+  __device__ __forceinline__ void multiply_record(accumulators& acc, u32 codes_at, u32 scales_at,
+                                                  u32 const (&x)[2], int step, i32 tokens) const {
     u32 words[units][4];
     u32 pairs[units][4];
 #pragma unroll
@@ -411,7 +412,7 @@ struct skinny_block {
       u32 scales[layout::scale_words];
       load_shared(codes_at + u * layout::unit_bytes, words[u]);
       load_shared(scales_at + u * layout::unit_scale_bytes, scales);
-      expand_scales<R>(scales, pairs[u]);
+      expand_scales<R>(scales, pairs[u], args.shifts);
     }
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -421,7 +422,7 @@ struct skinny_block {
 #pragma unroll
         for (int j = 0; j < 2; ++j)
           decode_fragment<R>(words[u][2 * half + j], fragment_scales<R>(pairs[u][2 * half + j]),
-                             a[u][j]);
+                             a[u][j], args.shifts);
       }
 #pragma unroll
       for (int n = 0; n < Tiles; ++n) {
