@@ -37,8 +37,7 @@ inline constexpr int most_split = 4;  // blocks of a cluster
 inline constexpr int threads = 384;
 inline constexpr int consumers = 256;
 inline constexpr int pieces = 4;  // in which a record is copied: the rows of a box
-inline constexpr int pitch =
-    64 + 4;  // of a token's sums: 2 * pitch = 8 mod 32, no bank is hit twice
+inline constexpr int pitch = 68;  // of a token's sums: 2 * pitch = 8 mod 32, no bank is hit twice
 
 template <class R, int Tokens>
 struct memory {
@@ -52,8 +51,8 @@ struct memory {
   alignas(16) float sums[2][staged][pitch];
   mbarrier full[stages];
   mbarrier empty[stages];
-  mbarrier ready;   // for sums of others: each of them is done with its ring
-  mbarrier landed;  // of these sums
+  mbarrier ready;   // where K is split: each block of the cluster is done with its ring
+  mbarrier landed;  // and the others' sums are in this one's
 };
 
 /// A place in the ring of stages.
@@ -194,7 +193,7 @@ class consumer {
     if (stages == 0) return;
     constexpr int steps = 4 * slabs;  // of 16 k
     constexpr int group = memory_type::group;
-    constexpr int held = 4 * group;
+    constexpr int held = 4 * group;  // two are read, one is decoded; four divide a stage
     u32 a[held][4];
     int previous = 0;
     load();
