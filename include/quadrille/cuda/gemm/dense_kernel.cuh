@@ -20,7 +20,7 @@
 /// afresh and are added to others in FP32, 64 columns at a time. `Fast` leaves that out.
 ///
 /// Limits, on an H200 at 8192^3: BF16 and fast FP8 multiply 97 % of the time, the rest is the epilogue.
-/// Promoted FP8 takes 1.07 times as long as fast FP8: for its additions, where a warpgroup has nothing under way.
+/// Promoted FP8 takes 1.06 times as long as fast FP8 (see bench/gemm_gpu_notes.md).
 
 #include <quadrille/arch/target.hpp>
 #include <quadrille/cuda/gemm/dense_ring.cuh>
