@@ -193,7 +193,8 @@ class consumer {
     if (stages == 0) return;
     constexpr int steps = 4 * slabs;  // of 16 k
     constexpr int group = memory_type::group;
-    constexpr int held = 4 * group;  // two are read, one is decoded; four divide a stage
+    constexpr int held = 4 * group;  // two groups are read and one is decoded; four divide a stage
+    static_assert(steps % held == 0);
     u32 a[held][4];
     int previous = 0;
     load();
