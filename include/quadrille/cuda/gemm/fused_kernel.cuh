@@ -119,6 +119,16 @@ i64 fused_resident(int blocks) {
   return max(1, resident);
 }
 
+/// What launch_fused does, and how many clusters of two run at once.
+template <class R, class Epilogue>
+fused_choice choose_fused(gemm_segments const& work, i64& clusters) {
+  i64 resident[fused::most_split + 1] = {};  // the same whatever the tokens: one block fits
+  for (int blocks = 2; blocks <= fused::most_split; ++blocks)
+    resident[blocks] = fused_resident<64, R, Epilogue>(blocks);
+  clusters = resident[2];
+  return choose_fused(work, resident);
+}
+
 /// Enqueues tiles of some tokens, `clusters` at a time unless K is split.
 template <int Tokens, class R, class Epilogue>
 void launch_fused_tiles(stream_policy where, gemm_segments const& work,
@@ -170,12 +180,10 @@ void launch_fused(stream_policy where, gemm_segments const& work,
       "another path");
   require(work.depth < i64(1) << 30, "K is too long for the fused kernel; it is less than 2^30");
   if (work.rows == 0 || work.cols == 0 || work.count == 0) return;
-  i64 resident[fused::most_split + 1] = {};  // the same whatever the tokens: one block fits
-  for (int blocks = 2; blocks <= fused::most_split; ++blocks)
-    resident[blocks] = fused_resident<64, R, Epilogue>(blocks);
-  fused_choice const choice = choose_fused(work, resident);
+  i64 clusters = 0;
+  fused_choice const choice = choose_fused<R, Epilogue>(work, clusters);
   auto const enqueue = [&]<int Tokens> {
-    launch_fused_tiles<Tokens>(where, work, w, x, x_stride, epilogue, choice.split, resident[2]);
+    launch_fused_tiles<Tokens>(where, work, w, x, x_stride, epilogue, choice.split, clusters);
   };
   if (choice.tokens == 256)
     enqueue.template operator()<256>();

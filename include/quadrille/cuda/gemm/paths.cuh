@@ -171,18 +171,27 @@ void run_prepacked(gemm_call& call, A const& a, B const& b, Epilogue const& epil
   if constexpr (Path == gemm_path::fused) require_short(call.work);
   auto const left = place_decoded<bf16>(call.memory, a);
   auto const right = place_prepacked(call, b);
-  call.plan.type_a = call.plan.type_b = "BF16";
-  if (call.only_plans) return;
+  if (call.only_plans) {
+    if constexpr (Path == gemm_path::fused) {
+      i64 clusters = 0;
+      describe(call.plan, "BF16", "BF16", choose_fused<R, Epilogue>(call.work, clusters).tokens,
+               fused::rows);
+    } else {
+      skinny_extent const tile = skinny_extent_of<R>(call.work, Epilogue::width);
+      describe(call.plan, "BF16", "BF16", tile.tokens, tile.rows);
+    }
+    return;
+  }
   fill_decoded(call.where, a, left);
   if constexpr (!B::is_prepacked) prepack(call.where, b.q, right);
   prepacked_ref<R, u8 const> const weights(right);
-  if constexpr (Path == gemm_path::fused)
-    with_epilogue<false>(epilogue, [&](auto const& e) {
+  with_epilogue<false>(epilogue, [&](auto const& e) {
+    if constexpr (Path == gemm_path::fused)
       launch_fused(call.where, call.work, weights, left.data, left.stride, e);
-    });
-  else
-    launch_skinny(call.where, call.work, weights,
-                  {reinterpret_cast<__nv_bfloat16 const*>(left.data), left.stride}, epilogue);
+    else
+      launch_skinny(call.where, call.work, weights,
+                    {reinterpret_cast<__nv_bfloat16 const*>(left.data), left.stride}, e);
+  });
 }
 
 /// Takes a path that can_take().

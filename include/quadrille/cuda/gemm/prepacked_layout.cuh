@@ -165,6 +165,12 @@ struct fragment_scale<ue8m0> {
     even = __vmaxu2(__byte_perm(four, 0, 0x4240) << 7, 0x00400040u);
     odd = __vmaxu2(__byte_perm(four, 0, 0x4341) << 7, 0x00400040u);
   }
+  /// Scales up to 1, times 2^Up, which is 125 at most.
+  template <int Up>
+  __device__ __forceinline__ static void expand_small(u32 four, u32& even, u32& odd) {
+    even = __byte_perm(four, 0, 0x4240) * 128 + Up * 0x00800080u;
+    odd = __byte_perm(four, 0, 0x4341) * 128 + Up * 0x00800080u;
+  }
 };
 
 template <class S>
@@ -343,14 +349,20 @@ struct fragment_scales {
   }
 };
 
-/// An A fragment of m16n8k16, or a warp's of wgmma k16, from a word of codes: exact.
+/// Whether scales up to 1 bring a raw to an operand in one multiplication, and others in two.
 template <class R>
+inline constexpr bool has_small_scales =
+    is_same_v<typename prepacked_layout<R>::format, ue8m0>&& prepacked_layout<R>::code::offset == 0;
+
+/// An A fragment of m16n8k16, or a warp's of wgmma k16, from a word of codes: exact. IsSmall: no scale is larger
+/// than 1, has_small_scales, and expand_scales was told so too.
+template <class R, bool IsSmall = false>
 __device__ __forceinline__ void decode_fragment(u32 word, fragment_scales<R> const& scales,
                                                 u32 (&a)[4], shift_factors shifts = {}) {
   using layout = prepacked_layout<R>;
   using code = typename layout::code;
   code::spread(word, a, shifts);
-  if constexpr (is_same_v<typename layout::format, ue8m0>) {
+  if constexpr (is_same_v<typename layout::format, ue8m0> && !IsSmall) {
     // Further than one BF16 multiplication can bring a raw: first to values.
     constexpr u32 up = twice_bf16(exp2i(-code::raw_exponent - layout::factor_exponent));
     constexpr u32 down = twice_bf16(-code::offset * exp2i(-layout::factor_exponent));
@@ -365,15 +377,23 @@ __device__ __forceinline__ void decode_fragment(u32 word, fragment_scales<R> con
 
 /// What a lane needs of the scales of its unit: for step j the pair of scales (rows g and g + 8) that
 /// fragment_scales takes.
-template <class R>
+template <class R, bool IsSmall = false>
 __device__ __forceinline__ void expand_scales(u32 const (&packed)[prepacked_layout<R>::scale_words],
                                               u32 (&pairs)[4], shift_factors shifts = {}) {
   using layout = prepacked_layout<R>;
+  using scale = typename layout::scale;
+  auto const expand = [shifts](u32 four, u32& even, u32& odd) {
+    if constexpr (IsSmall)
+      scale::template expand_small<-layout::code::raw_exponent - layout::factor_exponent>(
+          four, even, odd);
+    else
+      scale::expand(four, even, odd, shifts);
+  };
   if constexpr (layout::scale_words == 2) {
-    layout::scale::expand(packed[0], pairs[0], pairs[1], shifts);
-    layout::scale::expand(packed[1], pairs[2], pairs[3], shifts);
+    expand(packed[0], pairs[0], pairs[1]);
+    expand(packed[1], pairs[2], pairs[3]);
   } else {
-    layout::scale::expand(packed[0], pairs[0], pairs[2], shifts);
+    expand(packed[0], pairs[0], pairs[2]);
     pairs[1] = pairs[0];
     pairs[3] = pairs[2];
   }

@@ -352,15 +352,10 @@ struct skinny_block {
         u32 const a_at = own + u32(own_place * stretch_bytes + lane * 16);
         u32 const x_at = stages + at + u32(k_warp * shape::steps * shape::tile_bytes);
         own_place = own_place + 1 == shape::ahead ? 0 : own_place + 1;
-        if constexpr (shape::warpgroups && target::has_wgmma) {
-          multiply_stretch(acc, a_at, a_at + scales, x_at);
-        } else if constexpr (!shape::warpgroups) {
-#pragma unroll
-          for (int step = 0; step < shape::steps; ++step)
-            multiply_record(acc, a_at + step * units * layout::unit_bytes,
-                            a_at + scales + step * units * layout::unit_scale_bytes, b_at, step,
-                            tile.tokens);
-        }
+        bool const is_small = scales_are_small(a_at + scales);
+        if constexpr (has_small_scales<R>)
+          if (is_small) multiply<true>(acc, a_at, a_at + scales, b_at, x_at, tile.tokens);
+        if (!is_small) multiply<false>(acc, a_at, a_at + scales, b_at, x_at, tile.tokens);
         __syncwarp();
         release(place.stage);
         place.next(args.grid.depth);
@@ -374,7 +369,37 @@ struct skinny_block {
     if (lane == 0) ::cuda::ptx::mbarrier_arrive(empty + stage);
   }
 
-  /// The products of a stretch by wgmma: A from registers, a record's while the next is decoded.
+  /// Whether no scale of this warp's stretch is larger than 1.
+  __device__ __forceinline__ static bool scales_are_small(u32 scales_at) {
+    if constexpr (!has_small_scales<R>) return false;
+    u32 all = 0;
+#pragma unroll
+    for (int i = 0; i < shape::steps * units; ++i) {
+      u32 scales[layout::scale_words];
+      load_shared(scales_at + i * layout::unit_scale_bytes, scales);
+#pragma unroll
+      for (u32 const word : scales) all |= word;
+    }
+    return !__any_sync(0xffffffffu, (all & 0x80808080u) != 0);
+  }
+
+  /// The products of a stretch.
+  template <bool IsSmall>
+  __device__ __forceinline__ void multiply(accumulators& acc, u32 codes_at, u32 scales_at,
+                                           u32 const (&halves)[2], u32 x, i32 tokens) const {
+    if constexpr (shape::warpgroups && target::has_wgmma) {
+      multiply_stretch<IsSmall>(acc, codes_at, scales_at, x);
+    } else if constexpr (!shape::warpgroups) {
+#pragma unroll
+      for (int step = 0; step < shape::steps; ++step)
+        multiply_record<IsSmall>(acc, codes_at + step * units * layout::unit_bytes,
+                                 scales_at + step * units * layout::unit_scale_bytes, halves, step,
+                                 tokens);
+    }
+  }
+
+  /// By wgmma: A from registers, a record's while the next is decoded.
+  template <bool IsSmall>
   __device__ __forceinline__ void multiply_stretch(accumulators& acc, u32 codes_at, u32 scales_at,
                                                    u32 x) const {
     float(&d)[Tiles * 4] = reinterpret_cast<float(&)[Tiles * 4]>(acc);
@@ -387,10 +412,11 @@ struct skinny_block {
       u32 pairs[4];
       load_shared(codes_at + step * layout::unit_bytes, words);
       load_shared(scales_at + step * layout::unit_scale_bytes, scales);
-      expand_scales<R>(scales, pairs, args.shifts);
+      expand_scales<R, IsSmall>(scales, pairs, args.shifts);
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        decode_fragment<R>(words[j], fragment_scales<R>(pairs[j]), a[step % 2][j], args.shifts);
+        decode_fragment<R, IsSmall>(words[j], fragment_scales<R>(pairs[j]), a[step % 2][j],
+                                    args.shifts);
       hopper::wgmma_fence();
 #pragma unroll
       for (int j = 0; j < 4; ++j)
@@ -403,6 +429,7 @@ struct skinny_block {
   }
 
   /// The products of a record of each unit with X: tile `step` of a stretch, halves of a row at x.
+  template <bool IsSmall>
   __device__ __forceinline__ void multiply_record(accumulators& acc, u32 codes_at, u32 scales_at,
                                                   u32 const (&x)[2], int step, i32 tokens) const {
     u32 words[units][4];
@@ -412,7 +439,7 @@ struct skinny_block {
       u32 scales[layout::scale_words];
       load_shared(codes_at + u * layout::unit_bytes, words[u]);
       load_shared(scales_at + u * layout::unit_scale_bytes, scales);
-      expand_scales<R>(scales, pairs[u], args.shifts);
+      expand_scales<R, IsSmall>(scales, pairs[u], args.shifts);
     }
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -421,8 +448,9 @@ struct skinny_block {
       for (int u = 0; u < units; ++u) {
 #pragma unroll
         for (int j = 0; j < 2; ++j)
-          decode_fragment<R>(words[u][2 * half + j], fragment_scales<R>(pairs[u][2 * half + j]),
-                             a[u][j], args.shifts);
+          decode_fragment<R, IsSmall>(words[u][2 * half + j],
+                                      fragment_scales<R>(pairs[u][2 * half + j]), a[u][j],
+                                      args.shifts);
       }
 #pragma unroll
       for (int n = 0; n < Tiles; ++n) {

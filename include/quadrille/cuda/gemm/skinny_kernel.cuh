@@ -153,15 +153,57 @@ skinny_grid skinny_choose(gemm_segments const& all, i64 width, i64 token_tiles, 
   return best;
 }
 
+/// Tiles along the tokens; segments' sizes may be on the device: at most so many.
+template <class Shape>
+i64 skinny_token_tiles(gemm_segments const& all) {
+  return all.offsets == nullptr ? all.count * ceil_div(all.each, i64(Shape::tokens))
+                                : all.rows / Shape::tokens + all.count;
+}
+
 #pragma GCC visibility push(hidden)  // see stream.cuh
+/// The same on the current device.
+template <class R, class Shape>
+skinny_grid skinny_choose(gemm_segments const& all, i64 width) {
+  return skinny_choose<R, Shape>(
+      all, width, skinny_token_tiles<Shape>(all), device_attribute(cudaDevAttrMultiProcessorCount),
+      std::size_t(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)));
+}
+
+/// f(shape), the one for so many rows of X a segment.
+template <class F>
+void with_skinny_shape(gemm_segments const& all, F const& f) {
+  i64 const each = all.offsets == nullptr ? all.each : ceil_div(all.rows, i64(all.count));
+  if (each <= 8)
+    f(skinny_shape<1, false>{});
+  else if (each <= 16)
+    f(skinny_shape<2, false>{});
+  else if (has_hopper_code())
+    f(skinny_shape<4, true>{});
+  else
+    f(skinny_shape<4, false>{});
+}
+
+/// The part of D that a thread block makes at once: tokens, and rows of W.
+struct skinny_extent {
+  int tokens;
+  int rows;
+};
+template <class R>
+skinny_extent skinny_extent_of(gemm_segments const& all, i64 width) {
+  skinny_extent extent{};
+  with_skinny_shape(all, [&]<class Shape>(Shape) {
+    extent = {Shape::tokens, skinny_choose<R, Shape>(all, width).row_warps * Shape::units * 16};
+  });
+  return extent;
+}
+
 template <class Shape, class R, class Epilogue>
 void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
                          prepacked_ref<R, u8 const> w, skinny_activations x,
-                         Epilogue const& epilogue, i64 token_tiles) {
+                         Epilogue const& epilogue) {
   int const processors = device_attribute(cudaDevAttrMultiProcessorCount);
   int const shared = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-  skinny_grid grid =
-      skinny_choose<R, Shape>(all, Epilogue::width, token_tiles, processors, std::size_t(shared));
+  skinny_grid grid = skinny_choose<R, Shape>(all, Epilogue::width);
   std::size_t const bytes =
       grid.row_warps == 0 ? 0 : skinny_fit<R, Shape>(grid, all.count, std::size_t(shared));
   require(
@@ -186,7 +228,7 @@ void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
                                       {cuuint64_t(x.stride * 2)},
                                       {128, cuuint32_t(Shape::tokens)}});
   i64 const units = i64(grid.row_warps) * Shape::units;
-  i64 const tiles = ceil_div(w.groups() * 4, units) * token_tiles;
+  i64 const tiles = ceil_div(w.groups() * 4, units) * skinny_token_tiles<Shape>(all);
   require(
       tiles < i64(1) << 31,
       "the product has too many rows for the decode kernel; it is meant for a few, use another");
@@ -214,22 +256,8 @@ void launch_skinny(stream_policy where, gemm_segments const& all, prepacked_ref<
   require_equal(w.cols, all.depth, "the number of columns of the prepacked weights");
   require_equal(w.count, all.count, "the number of matrices of prepacked weights");
   if (all.rows == 0 || all.cols == 0 || all.count == 0) return;
-  i64 const each = all.offsets == nullptr ? all.each : ceil_div(all.rows, i64(all.count));
-  bool const is_hopper = has_hopper_code();
-  auto const enqueue = [&]<class Shape>(Shape) {
-    // Segments' sizes are on the device: at most this many tiles along the tokens.
-    i64 const token_tiles = all.offsets == nullptr ? all.count * ceil_div(each, i64(Shape::tokens))
-                                                   : all.rows / Shape::tokens + all.count;
-    launch_skinny_tiles<Shape>(where, all, w, x, epilogue, token_tiles);
-  };
-  if (each <= 8)
-    enqueue(skinny_shape<1, false>{});
-  else if (each <= 16)
-    enqueue(skinny_shape<2, false>{});
-  else if (is_hopper)
-    enqueue(skinny_shape<4, true>{});
-  else
-    enqueue(skinny_shape<4, false>{});
+  with_skinny_shape(
+      all, [&]<class Shape>(Shape) { launch_skinny_tiles<Shape>(where, all, w, x, epilogue); });
 }
 #pragma GCC visibility pop
 
