@@ -52,11 +52,11 @@ struct skinny_shape {
   static constexpr int tiles = Tiles;
   static constexpr bool warpgroups = Warpgroups;
   static constexpr int tokens = 8 * Tiles;
-  static constexpr int units =
-      Tiles <= 2 || Warpgroups ? 1 : 2;  // of a warp: they share what it reads of X
+  // Of a warp: they share what it reads of X, and the products of one need not wait for the other's.
+  static constexpr int units = Warpgroups ? 1 : 2;
   // Records of a stretch, and stretches of W that a warp's ring holds: few long ones cost fewer instructions.
-  static constexpr int steps = Tiles <= 2 ? 8 : Warpgroups ? 4 : 2;
-  static constexpr int ahead = Tiles <= 2 || Warpgroups ? 2 : Tiles == 4 ? 4 : 3;
+  static constexpr int steps = Tiles <= 2 || Warpgroups ? 4 : 2;
+  static constexpr int ahead = Tiles <= 2 || Warpgroups ? 2 : 4;
   static constexpr int max_warps = Tiles <= 2 || Warpgroups ? 16 : 14;  // that multiply
   static constexpr int max_depth = 8;
   static constexpr int tile_bytes = tokens * 128;  // of X: 64 columns
@@ -133,8 +133,6 @@ struct skinny_block {
   using layout = prepacked_layout<R>;
   static constexpr int units = shape::units;
   static constexpr int Tiles = shape::tiles;
-  // A single accumulator would make every mma wait for the one before.
-  static constexpr int chains = Tiles * units == 1 ? 2 : 1;
 
   skinny_arguments<R, Epilogue> const& args;
   skinny_barrier* full;
@@ -317,7 +315,7 @@ struct skinny_block {
 
   // ---- the warps that multiply
 
-  using accumulators = float[units][Tiles][chains][4];
+  using accumulators = float[units][Tiles][4];
 
   __device__ __forceinline__ void multiply_tiles(int warp) const {
     int const row_warp = warp % args.grid.row_warps;
@@ -459,8 +457,8 @@ struct skinny_block {
         ampere::load_matrices(b, x[half] + u32(step * shape::tile_bytes + n * 1024));
 #pragma unroll
         for (int u = 0; u < units; ++u) {
-          ampere::multiply<__nv_bfloat16>(acc[u][n][0], a[u][0], b[0], b[1]);
-          ampere::multiply<__nv_bfloat16>(acc[u][n][chains - 1], a[u][1], b[2], b[3]);
+          ampere::multiply<__nv_bfloat16>(acc[u][n], a[u][0], b[0], b[1]);
+          ampere::multiply<__nv_bfloat16>(acc[u][n], a[u][1], b[2], b[3]);
         }
       }
     }
@@ -487,8 +485,7 @@ struct skinny_block {
         for (int n = 0; n < Tiles; ++n)
 #pragma unroll
           for (int i = 0; i < 4; ++i) {
-            float sum = acc[u][n][0][i];
-            if constexpr (chains == 2) sum += acc[u][n][1][i];
+            float const sum = acc[u][n][i];
             float* const at = to + (8 * n + i % 2) * pitch + u * 16 + i / 2 * 8;
             *at = turn == 0 ? sum : *at + sum;
           }
