@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// The work of the skinny kernel, and how its thread blocks share it: see skinny_kernel.cuh.
+
+#include <cuda_bf16.h>
+
+#include <quadrille/cuda/gemm/prepacked_layout.cuh>
+#include <quadrille/cuda/gemm/segments.cuh>
+#include <quadrille/cuda/gemm/tensor_map.cuh>
+
+namespace quadrille::detail {
+
+/// X, the BF16 activations: all segments' rows one after another, `stride` elements apart.
+struct skinny_activations {
+  __nv_bfloat16 const* data = nullptr;
+  i64 stride = 0;
+  i32 copied_by = 0;  // warps; none if the copy engine can: see launch_skinny
+};
+
+/// How a block works; `buffers` divides k_warps.
+struct skinny_grid {
+  i32 row_warps = 0;
+  i32 k_warps = 0;
+  i32 depth = 0;    // stages
+  i32 buffers = 0;  // of sums
+};
+
+template <class R, class Epilogue>
+struct skinny_arguments {
+  gemm_segments all;
+  prepacked_ref<R, u8 const> w;
+  skinny_activations x;
+  Epilogue epilogue;
+  skinny_grid grid;
+  CUtensorMap map;  // of X, if the copy engine brings it
+  shift_factors shifts;
+};
+
+/// What is fixed at compile time: tiles of 8 * Tiles tokens, multiplied by warps (mma.sync) or by warpgroups
+/// (wgmma, whose B needs no registers; only sm_90a has it).
+template <int Tiles, bool Warpgroups>
+struct skinny_shape {
+  static constexpr int tiles = Tiles;
+  static constexpr bool warpgroups = Warpgroups;
+  static constexpr int tokens = 8 * Tiles;
+  // Of a warp: they share what it reads of X, and the products of one need not wait for the other's.
+  static constexpr int units = Warpgroups ? 1 : 2;
+  // Records of a stretch, and stretches of W that a warp's ring holds: few long ones cost fewer instructions.
+  static constexpr int steps = Tiles <= 2 || Warpgroups ? 4 : 2;
+  static constexpr int ahead = Tiles <= 2 || Warpgroups ? 2 : 4;
+  static constexpr int max_warps = Tiles <= 2 || Warpgroups ? 16 : 14;  // that multiply
+  static constexpr int max_depth = 8;
+  static constexpr int tile_bytes = tokens * 128;  // of X: 64 columns
+};
+
+/// A tile: up to 8 * Tiles tokens of a segment, and the units of W from `unit`. Without tokens: none is left.
+struct skinny_tile {
+  i32 segment = 0;
+  i32 tokens = 0;
+  i64 row = 0;
+  i64 unit = 0;
+};
+
+}  // namespace quadrille::detail
