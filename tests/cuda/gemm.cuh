@@ -146,6 +146,8 @@ std::vector<float> multiply(A const& a, B const& b, i64 rows, i64 cols,
   device_buffer<float> d(std::size_t(rows * cols));
   matrix_ref<float> const ref(d.data(), rows, cols);
   gemm_plan const plan = explain<Path>(a.on_device(), b.on_device(), ref, options);
+  CHECK(plan.path == Path);
+  CHECK(plan.tile_rows * plan.tile_cols >= 8 * 16);
   device_buffer<u8> work(plan.workspace_bytes);
   options.workspace = {work.data(), plan.workspace_bytes};
   gemm<Path>(on(nullptr), a.on_device(), b.on_device(), ref, options);
