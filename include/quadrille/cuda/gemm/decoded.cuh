@@ -106,6 +106,10 @@ struct fp8_operand {
   decoded<fp8_storage<T>> codes;
   float* factors = nullptr;
   u8* marks = nullptr;
+
+  folded to_fold() const {
+    return {reinterpret_cast<u8*>(codes.data), codes.stride, factors, marks};
+  }
 };
 
 template <class Operand>
@@ -125,13 +129,13 @@ fp8_operand<T> place_fp8(space& memory, Operand const& from, u8* marks) {
 
 #pragma GCC visibility push(hidden)  // see stream.cuh
 /// The marks are zeros before.
-template <class T, bool Rounds, class Operand>
-void fill_fp8(stream_policy where, Operand const& from, fp8_operand<T> const& to) {
-  if constexpr (Operand::is_quantized)
-    launch_fold<T, Rounds>(
-        where, from, {reinterpret_cast<u8*>(to.codes.data), to.codes.stride, to.factors, to.marks});
-  else
-    fill_decoded(where, from, to.codes);
+template <bool Rounds, class A, class TA, class B, class TB>
+void fill_fp8(stream_policy where, A const& a, fp8_operand<TA> const& left, B const& b,
+              fp8_operand<TB> const& right) {
+  if constexpr (!A::is_quantized) fill_decoded(where, a, left.codes);
+  if constexpr (!B::is_quantized) fill_decoded(where, b, right.codes);
+  if constexpr (A::is_quantized || B::is_quantized)
+    launch_fold<TA, TB, Rounds>(where, a, left.to_fold(), b, right.to_fold());
 }
 #pragma GCC visibility pop
 

@@ -128,16 +128,14 @@ struct code_batch {
   }
 };
 
-/// Rounds: elements that do not fit are rounded in place of being marked.
+/// A row by a thread block. Rounds: elements that do not fit are rounded in place of being marked.
 template <class T, bool Rounds, class Operand>
-static __global__ void __launch_bounds__(fold_threads)
-    fold_kernel(Operand const from, folded const to) {
+__device__ __forceinline__ void fold_row(Operand const& from, folded const& to, i64 row) {
   using element = typename Operand::element;
   constexpr int block_cols = Operand::block_cols;
   constexpr float limit = float(T::max / largest_magnitude<element>);
   constexpr bool has_table = is_sign_magnitude<element> && block_cols % 16 == 0;
   using batch = code_batch<has_table ? block_cols : 16>;
-  i64 const row = blockIdx.x;
   i64 const row_size = row_bytes<element>(from.cols());
   u8 const* const codes = from.q.codes + row * row_size;
   u8* const out = to.codes + row * to.stride;
@@ -196,12 +194,30 @@ static __global__ void __launch_bounds__(fold_threads)
   }
 }
 
+/// Rows to fold of an operand of a product.
+template <class Operand>
+QUADRILLE_HD i64 rows_to_fold(Operand const& from) {
+  return Operand::is_quantized ? from.rows() : 0;
+}
+
+/// The rows of A, then those of B, of which one may be plain.
+template <class TA, class TB, bool Rounds, class A, class B>
+static __global__ void __launch_bounds__(fold_threads)
+    fold_kernel(A const a, folded const to_a, B const b, folded const to_b) {
+  i64 const row = blockIdx.x;
+  if constexpr (A::is_quantized)
+    if (row < a.rows()) return fold_row<TA, Rounds>(a, to_a, row);
+  if constexpr (B::is_quantized) fold_row<TB, Rounds>(b, to_b, row - rows_to_fold(a));
+}
+
 #pragma GCC visibility push(hidden)  // see stream.cuh
-template <class T, bool Rounds, class Operand>
-void launch_fold(stream_policy where, Operand const& from, folded const& to) {
-  if (from.rows() == 0) return;
-  launch(where, fold_kernel<T, Rounds, Operand>, dim3(unsigned(from.rows())), fold_threads, 0, from,
-         to);
+template <class TA, class TB, bool Rounds, class A, class B>
+void launch_fold(stream_policy where, A const& a, folded const& to_a, B const& b,
+                 folded const& to_b) {
+  i64 const rows = rows_to_fold(a) + rows_to_fold(b);
+  if (rows == 0) return;
+  launch(where, fold_kernel<TA, TB, Rounds, A, B>, dim3(unsigned(rows)), fold_threads, 0, a, to_a,
+         b, to_b);
 }
 #pragma GCC visibility pop
 

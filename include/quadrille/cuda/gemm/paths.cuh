@@ -28,14 +28,15 @@ constexpr char const* type_name() {
   return "FP32";
 }
 
-/// The copy engine counts bytes along K, and rows, in 31 bits.
+/// The copy engine counts bytes along K, and rows, in 31 bits; a launch that folds has a block a row.
 inline bool fits_copy_engine(gemm_segments const& work) {
-  return work.depth < i64(1) << 30 && max(work.rows, work.count * work.cols) < i64(1) << 31;
+  return work.depth < i64(1) << 30 && work.rows + work.count * work.cols < i64(1) << 31;
 }
 inline void require_short(gemm_segments const& work) {
-  require(fits_copy_engine(work),
-          "an operand is too large for the copy engine; K is less than 2^30 and rows are less than "
-          "2^31 on this path, write gemm_path::mma");
+  require(
+      fits_copy_engine(work),
+      "an operand is too large for the copy engine; K is less than 2^30 and both operands' rows "
+      "together less than 2^31 on this path, write gemm_path::mma");
 }
 
 /// One call: what is asked for, where its workspace is, and what is found out about it.
@@ -137,8 +138,7 @@ void run_fp8(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) 
     check_cuda(
         cudaMemsetAsync(marks, 0, std::size_t(mark_count(a) + mark_count(b)), call.where.stream),
         "clearing marks");
-  fill_fp8<TA, rounds>(call.where, a, left);
-  fill_fp8<TB, rounds>(call.where, b, right);
+  fill_fp8<rounds>(call.where, a, left, b, right);
   Epilogue folded = epilogue;
   folded.linear.folds = {left.factors, right.factors};
   with_epilogue<A::is_quantized || B::is_quantized>(folded, [&](auto const& e) {
