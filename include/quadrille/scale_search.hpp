@@ -83,13 +83,16 @@ struct four_over_six : amax_rule {
 
   template <class Self, class E, class F>
   QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const& o) {
-    float const base = divide_order::target(b.amax, o.encode, E::max);
     detail::scale_contest<Self, E, F> contest{b, o};
-    auto const first = F::encode_finite(base);
-    contest.best = {first, Self::order::map(F::decode(first), o)};
-    contest.enter(first);
-    contest.enter(F::encode_finite(detail::mul(base, 1.5f)));
+    enter_all<E, F>(contest, b.amax, o);
     return contest.best;
+  }
+  /// The two scales, whoever compares them.
+  template <class E, class F, class Contest>
+  QUADRILLE_HD static constexpr void enter_all(Contest& contest, float amax, outer_scale const& o) {
+    float const base = divide_order::target(amax, o.encode, E::max);
+    contest.enter(F::encode_finite(base));
+    contest.enter(F::encode_finite(detail::mul(base, 1.5f)));
   }
 };
 

@@ -67,18 +67,24 @@ __device__ __forceinline__ float clamped(float x, float most) {
 }
 /// E4M3 or E5M2 codes of every other element of y[0 .. 8), the first in the low byte.
 __device__ __forceinline__ u32 four_e4m3(float const* y) {
-  u16 low;
-  u16 high;
-  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(low) : "f"(y[2]), "f"(y[0]));
-  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(high) : "f"(y[6]), "f"(y[4]));
-  return u32(low) | u32(high) << 16;
+  u32 r;
+  asm("{ .reg .b16 low, high;\n"
+      "cvt.rn.satfinite.e4m3x2.f32 low, %2, %1;\n"
+      "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\n"
+      "mov.b32 %0, {low, high}; }"
+      : "=r"(r)
+      : "f"(y[0]), "f"(y[2]), "f"(y[4]), "f"(y[6]));
+  return r;
 }
 __device__ __forceinline__ u32 four_e5m2(float const* y) {
-  u16 low;
-  u16 high;
-  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(low) : "f"(y[2]), "f"(y[0]));
-  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(high) : "f"(y[6]), "f"(y[4]));
-  return u32(low) | u32(high) << 16;
+  u32 r;
+  asm("{ .reg .b16 low, high;\n"
+      "cvt.rn.satfinite.e5m2x2.f32 low, %2, %1;\n"
+      "cvt.rn.satfinite.e5m2x2.f32 high, %4, %3;\n"
+      "mov.b32 %0, {low, high}; }"
+      : "=r"(r)
+      : "f"(y[0]), "f"(y[2]), "f"(y[4]), "f"(y[6]));
+  return r;
 }
 /// Eight magnitude codes and the sign bits, bit 7 of each byte, of the even and the odd elements.
 __device__ __forceinline__ u32 with_signs(u32 codes, u32 even_signs, u32 odd_signs) {
@@ -88,6 +94,16 @@ __device__ __forceinline__ u32 with_signs(u32 codes, u32 even_signs, u32 odd_sig
 __device__ __forceinline__ float negated(float x) {
   float r;
   asm("neg.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
+/// Four times the step of E2M1's grid at y, over `unit`: 2, 4 or 8 below 2, 4 or 8 `unit`, 16 below 16. The
+/// product is subnormal below 2 `unit`, so its exponent field is 0 to 3. A multiplication and one operation
+/// on bits where a maximum would be two on the busier pipe.
+__device__ __forceinline__ float e2m1_step(float y, float unit) {
+  float z;
+  float r;
+  asm("mul.rn.f32 %0, %1, %2;" : "=f"(z) : "f"(y), "f"(0x1p-127f / unit));
+  asm("lop3.b32 %0, %1, 0x01800000, 0x40000000, 0xea;" : "=f"(r) : "f"(z));
   return r;
 }
 /// The power of two at or below a >= 1.
@@ -149,6 +165,18 @@ struct packer<e2m1, nearest_even> {
       return pack_integer(y);
   }
 
+  /// Where uses_fp8, in two steps: |y| rounded to the grid times `unit`, and eight of these to codes.
+  __device__ static float round(float y, float unit) {
+    float const t = e2m1_step(y, unit);
+    return fma_even(t, -0x1.8p21f * unit, fma_even(t, 0x1.8p21f * unit, magnitude(y)));
+  }
+  __device__ static u32 magnitude_codes(float const* rounded) {
+    return (four_e4m3(rounded + 1) * 8 + four_e5m2(rounded)) >> 1;
+  }
+  __device__ static u32 add_signs(u32 codes, float const* y) {
+    return with_signs(codes, four_e5m2(y), four_e4m3(y + 1));
+  }
+
  private:
   __device__ static u32 pack_native(float const* y) {
     u32 r;
@@ -162,18 +190,11 @@ struct packer<e2m1, nearest_even> {
         : "f"(y[0]), "f"(y[1]), "f"(y[2]), "f"(y[3]), "f"(y[4]), "f"(y[5]), "f"(y[6]), "f"(y[7]));
     return r;
   }
-  // |y| rounded to the grid times `unit`.
-  __device__ static float round(float y, float unit) {
-    float const a = magnitude(y);
-    float const t = binade_of(fmaxf(a, unit));
-    return fma_even(t, -0x1.8p22f, fma_even(t, 0x1.8p22f, a));
-  }
   __device__ static u32 pack_fp8(float const* y) {
     float v[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i) v[i] = round(y[i], i % 2 == 0 ? even_unit : odd_unit);
-    u32 const codes = (four_e4m3(v + 1) * 8 + four_e5m2(v)) >> 1;
-    return with_signs(codes, four_e5m2(y), four_e4m3(y + 1));
+    return add_signs(magnitude_codes(v), y);
   }
   // The sum's low bits count steps of the binade; its own exponent field completes the code.
   __device__ static u32 code(float y) {
@@ -228,9 +249,13 @@ struct stochastic_packer {
  private:
   // Codes of elements 0, 2, 4, 6 after `w`, whose random bytes start at bit `at` of each word.
   __device__ static u32 rounded(u32 const* w, u32 const* random, int bits, int at) {
-    u32 const low = __byte_perm(w[0], w[2], 0x5410) + bytes(random[0], bits, at);
-    u32 const high = __byte_perm(w[4], w[6], 0x5410) + bytes(random[1], bits, at);
+    u32 const low = sums(w[0], w[2], bytes(random[0], bits, at));
+    u32 const high = sums(w[4], w[6], bytes(random[1], bits, at));
     return __byte_perm(low, high, 0x7531);
+  }
+  // In halves, and no code above 7.
+  __device__ static u32 sums(u32 a, u32 b, u32 random) {
+    return __viaddmin_u16x2(__byte_perm(a, b, 0x5410), random, 0x07ff07ffu);
   }
   // Bytes at / 8 and at / 8 + 2, each in a half, their low `bits` bits moved to the top.
   __device__ static u32 bytes(u32 word, int bits, int at) {
@@ -247,8 +272,7 @@ struct stochastic_packer {
 /// that all else cancels in the low half.
 struct e2m1_fraction {
   __device__ static u32 code_and_fraction(float a) {
-    u32 const sum =
-        bits_of(fma_toward_zero(binade_of(fmaxf(a, 1.f)), 0x1p14f + 115 - 0x1.8p-8f, a));
+    u32 const sum = bits_of(fma_toward_zero(e2m1_step(a, 1.f), 0x1p13f + 57.5f - 0x1.8p-9f, a));
     return sum + (sum >> 14);
   }
 };
@@ -259,7 +283,7 @@ struct e1m2_fraction {
 template <int Bits>
   requires(Bits <= 8)
 struct packer<e2m1, stochastic<Bits>> : stochastic_packer<e2m1_fraction> {
-  static constexpr float limit = 0x1.800002p2f;  // above 6 it would leave the grid
+  static constexpr float limit = 16;
   __device__ static u32 pack(float const* y, u32 const* random) {
     return stochastic_packer<e2m1_fraction>::pack(y, random, Bits);
   }
@@ -267,7 +291,7 @@ struct packer<e2m1, stochastic<Bits>> : stochastic_packer<e2m1_fraction> {
 template <int Bits>
   requires(Bits <= 8)
 struct packer<e1m2, stochastic<Bits>> : stochastic_packer<e1m2_fraction> {
-  static constexpr float limit = 0x1.c00002p0f;  // above 1.75 it would leave the grid
+  static constexpr float limit = 32;
   __device__ static u32 pack(float const* y, u32 const* random) {
     return stochastic_packer<e1m2_fraction>::pack(y, random, Bits);
   }

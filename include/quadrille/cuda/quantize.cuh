@@ -46,55 +46,6 @@ constexpr std::size_t quantize_workspace(i64 rows, i64) {
 
 namespace detail {
 
-// Writes a row's values as T, `Chunk` a thread: 8 of two bytes are one store, next to its neighbours'.
-template <class T, int Chunk>
-struct write_target {
-  static constexpr bool exists = true;
-  static constexpr bool is_square = false;
-  static constexpr int resident = Chunk > 16 ? 3 : Chunk > 8 ? 5 : 6;
-  static constexpr bool takes_amax = false;
-  static constexpr bool is_tabulated = false;
-  static constexpr bool shares_outer = false;
-  static constexpr bool is_row_scaled = false;
-  struct codec {
-    static constexpr int chunk = Chunk;
-    static constexpr int lanes = 1;
-  };
-  matrix_ref<T> to;
-  bool is_vectorized;
-
-  bool is_whole() const { return is_vectorized; }
-
-  struct state {};
-  __device__ void prepare(shared_scales&, u32, u32, int, bool) const {}
-  __device__ state begin(shared_scales const&) const { return {}; }
-  template <bool Whole>
-  __device__ void take(state&, float (&x)[Chunk], no_amax, u32 row, int, u32 chunk,
-                       bool is_inside) const {
-    if (!is_inside) return;
-    u32 const col = chunk * Chunk;
-    T* const out = to.data + u64(row) * u64(to.row_stride) + u64(col) * u64(to.col_stride);
-    constexpr int each = max(1, int(16 / sizeof(T)));
-    struct alignas(16) vector {
-      T at[each];
-    };
-    if (Whole || (is_vectorized && col + Chunk <= u32(to.cols))) {
-#pragma unroll
-      for (int v = 0; v < Chunk / each; ++v) {
-        vector part;
-#pragma unroll
-        for (int i = 0; i < each; ++i) part.at[i] = from_float<T>(x[v * each + i]);
-        reinterpret_cast<uint4*>(out)[v] = __builtin_bit_cast(uint4, part);
-      }
-    } else {
-#pragma unroll
-      for (int i = 0; i < Chunk; ++i)
-        if (col + i < u32(to.cols)) out[i * to.col_stride] = from_float<T>(x[i]);
-    }
-  }
-  __device__ void finish(state&) const {}
-};
-
 #pragma GCC visibility push(hidden)  // see stream.cuh
 // Elements of a thread in the kernel that run() chooses.
 template <recipe R, class Source>
@@ -110,15 +61,18 @@ void run(stream_policy where, Source const& source, Target const& target, bool i
     launch_rows(where, source, target, is_reversed);
 }
 
+inline random_source random_source_of(device_quantize_options const& options) {
+  return {{options.seed, options.stream},
+          philox_keys<>(options.seed),
+          options.device_key,
+          options.first_row};
+}
+
 template <recipe R, class Layout>
 unit_arguments<R, Layout> unit_arguments_of(quantized_ref<R, u8, Layout> q, float const* amax,
                                             device_quantize_options const& options) {
-  return {q,
-          {amax, q.outer},
-          {{options.seed, options.stream}, options.device_key, options.first_row},
-          R::rotation::signs(q.rotation_seed),
-          nullptr,
-          nullptr};
+  return {q,       {amax, q.outer}, random_source_of(options), R::rotation::signs(q.rotation_seed),
+          nullptr, nullptr};
 }
 
 template <int Chunk, recipe R, class Layout>
@@ -126,7 +80,7 @@ encode_target<R, Layout, Chunk> encode_target_of(quantized_ref<R, u8, Layout> q,
                                                  device_quantize_options const& options) {
   return {q,
           {amax, q.outer},
-          {{options.seed, options.stream}, options.device_key, options.first_row},
+          random_source_of(options),
           R::rotation::signs(q.rotation_seed),
           u32(q.scale_cols()),
           u32(row_bytes<typename R::element>(q.cols)),
@@ -215,6 +169,14 @@ template <recipe R>
 float* amax_workspace(device_quantize_options const& options) {
   return static_cast<float*>(options.workspace.data);
 }
+/// True if one kernel can find amax and quantize.
+template <recipe R, class Source>
+inline constexpr bool measures_in_one = [] {
+  if constexpr (R::scale::scope == outer_scope::tensor && fits_threads<R>)
+    return R::block::rows == 1 && !Source::has_statistic && !is_transposed<Source>;
+  else
+    return false;
+}();
 template <recipe R>
 inline constexpr bool draws = block_codec<R>::is_random || block_codec<R>::is_corrected;
 template <recipe R>
@@ -232,6 +194,16 @@ void quantize_source(stream_policy where, Source const& source, quantized_ref<R,
   require_target(device, source.rows, source.cols, q, options);
   float const* amax = options.amax;
   bool const finds_amax = has_outer<R> && amax == nullptr;
+  if constexpr (measures_in_one<R, Source>)
+    if (finds_amax && source.rows > 0 && source.cols > 0) {
+      clear_padding(where, q);
+      constexpr int chunk = chunk_for<R, Source>;
+      float* const found = amax_workspace<R>(options);
+      if (launch_measuring_rows(where, source,
+                                amax_target<R, chunk>{found, R::rotation::signs(q.rotation_seed)},
+                                encode_target_of<chunk>(q, found, options)))
+        return;
+    }
   if constexpr (has_outer<R>)
     if (finds_amax) {
       find_amax<R>(where, source, amax_workspace<R>(options), q.rotation_seed);

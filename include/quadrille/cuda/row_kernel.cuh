@@ -7,6 +7,10 @@
 /// A block of 256 threads covers `lanes` threads along the columns x 256 / lanes rows: 16 x 16 where 16
 /// rows share scales.
 
+#include <utility>
+
+#include <cooperative_groups.h>
+
 #include <quadrille/cuda/source.cuh>
 #include <quadrille/cuda/target.cuh>
 
@@ -36,16 +40,12 @@ __device__ inline float sum_of_row(float mine, int row, int lane, int lanes) {
   return of_row[0];
 }
 
-/// target.prepare() and tabulate(), and what makes them visible.
+/// target.prepare(), and what makes it visible.
 template <class Target>
 __device__ auto prepared(Target const& target, shared_scales& shared, u32 first, int count,
                          bool stores) {
   target.prepare(shared, threadIdx.x, first, count, stores);
   if constexpr (Target::shares_outer) __syncthreads();
-  if constexpr (Target::is_tabulated) {
-    Target::tabulate(shared, threadIdx.x);
-    __syncthreads();
-  }
   return target.begin(shared);
 }
 
@@ -68,6 +68,55 @@ __device__ void clear(block_amaxes<Blocks>& amax) {
   for (int b = 0; b < Blocks; ++b) amax.at[b] = 0;
 }
 
+/// A thread block's tiles: `count` of them, the first from row `first` on, each `step` rows after the one
+/// before.
+struct row_walk {
+  u32 first;
+  u32 count;
+  u32 step;
+};
+
+/// Hands a thread its elements of all tiles; the target's state at the end.
+template <bool Whole, class Target, class Source>
+__device__ auto take_all(Source const& source, Target const& target, shared_scales& outer,
+                         int log2_lanes, row_walk walk, bool stores) {
+  constexpr int chunk = Target::codec::chunk;
+  u32 const lanes = 1u << log2_lanes;
+  u32 const rows = row_threads >> log2_lanes;
+  int const local_row = int(threadIdx.x >> log2_lanes);
+  u32 const cols = u32(source.cols);
+  u32 const last = u32(source.rows) - 1;
+  u32 const index = blockIdx.x * lanes + (threadIdx.x & (lanes - 1));
+  u32 const col = index * chunk;
+  u32 row = walk.first + local_row;
+  float x[chunk];
+  typename Source::template raw<chunk> raw{};
+  if (row < u32(source.rows) && col < cols) raw = source.template fetch<chunk, Whole>(row, col);
+  auto state = prepared(target, outer, walk.first, int(rows), stores);
+#pragma unroll 1
+  while (true) {
+    auto amax = amax_of_raw<Target>(source, raw);
+    source.values(raw, row, col, x);
+    bool const is_inside = row < u32(source.rows) && col < cols;
+    if constexpr (Target::is_square)
+      if (!is_inside) {
+        clear(amax);
+#pragma unroll
+        for (int i = 0; i < chunk; ++i) x[i] = 0;
+      }
+    if (walk.count > 1 && col < cols)  // what lies below the matrix is read as its last row
+      raw = source.template fetch<chunk, Whole>(min(row + walk.step, last), col);
+    target.template take<Whole>(state, x, amax, row, local_row, index, is_inside);
+    if (--walk.count == 0) return state;
+    row += walk.step;
+    if constexpr (Target::is_row_scaled) {
+      walk.first += walk.step;
+      __syncthreads();
+      state = prepared(target, outer, walk.first, int(rows), stores);
+    }
+  }
+}
+
 /// Whole: every chunk of every row is whole and aligned.
 template <bool Whole, class Target, class Source>
 __global__ static void __launch_bounds__(row_threads, Target::resident)
@@ -76,29 +125,26 @@ __global__ static void __launch_bounds__(row_threads, Target::resident)
   __shared__ shared_scales outer;
   u32 const lanes = 1u << tiling.log2_lanes;
   u32 const rows = row_threads >> tiling.log2_lanes;
-  u32 const lane = threadIdx.x & (lanes - 1);
-  int const local_row = int(threadIdx.x >> tiling.log2_lanes);
-  u32 const cols = u32(source.cols);
-  u32 const last = u32(source.rows) - 1;
-
   u32 const tile = (blockIdx.z * gridDim.y + blockIdx.y) * tiling.depth;
   bool const stores = blockIdx.x == 0 && (Target::is_row_scaled || tile == 0);
   if (tile >= tiling.tiles) return;
-  u32 count = min(tiling.depth, tiling.tiles - tile);
-  u32 first = (tiling.is_reversed ? tiling.tiles - 1 - tile : tile) * rows;
-  u32 const step = tiling.is_reversed ? 0 - rows : rows;
-  float x[chunk];
+  row_walk walk{(tiling.is_reversed ? tiling.tiles - 1 - tile : tile) * rows,
+                min(tiling.depth, tiling.tiles - tile), tiling.is_reversed ? 0 - rows : rows};
 
   if constexpr (Source::has_statistic) {  // one thread block reads the whole row, twice
-    for (; count > 0; --count, first += step) {
-      u32 const row = first + local_row;
+    u32 const lane = threadIdx.x & (lanes - 1);
+    int const local_row = int(threadIdx.x >> tiling.log2_lanes);
+    u32 const cols = u32(source.cols);
+    for (; walk.count > 0; --walk.count, walk.first += walk.step) {
+      u32 const row = walk.first + local_row;
       bool const exists = row < u32(source.rows);
       float sum = 0;
       if (exists)
         for (u32 col = lane * chunk; col < cols; col += lanes * chunk)
           sum = add(sum, source.template partial<chunk>(row, col));
       float const statistic = source.statistic(sum_of_row(sum, local_row, int(lane), int(lanes)));
-      auto state = prepared(target, outer, first, int(rows), stores);
+      auto state = prepared(target, outer, walk.first, int(rows), stores);
+      float x[chunk];
       for (u32 index = lane; (index - lane) * chunk < cols; index += lanes) {
         bool const is_inside = exists && index * chunk < cols;
 #pragma unroll
@@ -110,36 +156,31 @@ __global__ static void __launch_bounds__(row_threads, Target::resident)
       __syncthreads();
     }
   } else {
-    u32 const index = blockIdx.x * lanes + lane;
-    u32 const col = index * chunk;
-    u32 row = first + local_row;
-    typename Source::template raw<chunk> raw{};
-    if (row < u32(source.rows) && col < cols) raw = source.template fetch<chunk, Whole>(row, col);
-    auto state = prepared(target, outer, first, int(rows), stores);
-#pragma unroll 1
-    while (true) {
-      auto amax = amax_of_raw<Target>(source, raw);
-      source.values(raw, row, col, x);
-      bool const is_inside = row < u32(source.rows) && col < cols;
-      if constexpr (Target::is_square)
-        if (!is_inside) {
-          clear(amax);
-#pragma unroll
-          for (int i = 0; i < chunk; ++i) x[i] = 0;
-        }
-      if (count > 1 && col < cols)  // what lies below the matrix is read as its last row
-        raw = source.template fetch<chunk, Whole>(min(row + step, last), col);
-      target.template take<Whole>(state, x, amax, row, local_row, index, is_inside);
-      if (--count == 0) break;
-      row += step;
-      if constexpr (Target::is_row_scaled) {
-        first += step;
-        __syncthreads();
-        state = prepared(target, outer, first, int(rows), stores);
-      }
-    }
+    auto state = take_all<Whole>(source, target, outer, tiling.log2_lanes, walk, stores);
     target.finish(state);
   }
+}
+
+/// First the amax, then the codes: a thread block reads its tiles again, last one first, from the L2 cache.
+/// All thread blocks run at once. `amax` is target's, and may hold anything before.
+template <bool Whole, class Amax, class Target, class Source>
+__global__ static void __launch_bounds__(row_threads, Target::resident)
+    measuring_row_kernel(Source source, Amax amax, Target target, u32 tiles, int log2_lanes) {
+  __shared__ shared_scales outer;
+  auto const grid = cooperative_groups::this_grid();
+  u32 const rows = row_threads >> log2_lanes;
+  u32 const first = u32(u64(blockIdx.y) * tiles / gridDim.y);
+  u32 const count = u32(u64(blockIdx.y + 1) * tiles / gridDim.y) - first;
+  u32 const last = (first + count - 1) * rows;
+  bool const is_first = blockIdx.x == 0 && blockIdx.y == 0;
+  if (is_first && threadIdx.x == 0) *amax.amax = 0;
+  auto cleared = grid.barrier_arrive();
+  auto largest =
+      take_all<Whole>(source, amax, outer, log2_lanes, {first * rows, count, rows}, false);
+  grid.barrier_wait(std::move(cleared));
+  amax.finish(largest);
+  grid.sync();
+  take_all<Whole>(source, target, outer, log2_lanes, {last, count, 0 - rows}, is_first);
 }
 
 /// Threads along the columns: as many as waste few, at least those that share a rotation.
@@ -170,6 +211,28 @@ void launch_rows(stream_policy where, Source const& source, Target const& target
   i64 const depth = max(i64(1), ceil_div(columns * tiles, resident * max(i64(1), waves)));
   launch(where, kernel, grid_of(columns, ceil_div(tiles, depth)), row_threads, 0, source, target,
          row_tiling{u32(tiles), u32(depth), log2, is_reversed});
+}
+
+/// Finds amax and quantizes, in one launch; false if the matrix is too large for that.
+template <class Source, class Amax, class Target>
+bool launch_measuring_rows(stream_policy where, Source const& source, Amax const& amax,
+                           Target const& target) {
+  using codec = typename Target::codec;
+  if (source.rows * source.cols * i64(sizeof(typename Source::value)) >
+      device_attribute(cudaDevAttrL2CacheSize) * i64(3) / 4)
+    return false;
+  i64 const chunks = ceil_div(source.cols, i64(codec::chunk));
+  int const log2 = log2_row_lanes(chunks, codec::lanes);
+  i64 const columns = max(i64(1), ceil_div(chunks, i64(1) << log2));
+  i64 const tiles = max(i64(1), ceil_div(source.rows, i64(row_threads >> log2)));
+  bool const is_whole = source.is_whole(codec::chunk) && target.is_whole();
+  auto const kernel = is_whole ? measuring_row_kernel<true, Amax, Target, Source>
+                               : measuring_row_kernel<false, Amax, Target, Source>;
+  i64 const at_once = min(tiles, resident_blocks(kernel, row_threads, 0) / columns);
+  if (at_once == 0) return false;
+  launch_together(where, kernel, dim3(unsigned(columns), unsigned(at_once)), row_threads, source,
+                  amax, target, u32(tiles), log2);
+  return true;
 }
 #pragma GCC visibility pop
 

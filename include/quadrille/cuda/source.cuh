@@ -49,6 +49,16 @@ __device__ __forceinline__ float larger_half(u32 pair) {
                           __half2float(__ushort_as_half(u16(pair >> 16))));
 }
 
+/// The largest magnitude of each block of `Cols` of T's values, two of which are a word.
+template <class T, int Cols, int Words>
+__device__ block_amaxes<2 * Words / Cols> amaxes_of_words(u32 const (&w)[Words]) {
+  block_amaxes<2 * Words / Cols> result;
+#pragma unroll
+  for (int b = 0; b < 2 * Words / Cols; ++b)
+    result.at[b] = larger_half<T>(largest_pair_of<is_bf16<T>, Cols / 2>(w + b * (Cols / 2)));
+  return result;
+}
+
 template <class T>
 __device__ __forceinline__ float to_float(T x) {
   if constexpr (is_bf16<T>)
@@ -160,7 +170,6 @@ struct matrix_source {
   template <int Cols, int N>
   __device__ static block_amaxes<N / Cols> amax_of_blocks(raw<N> const& from) requires(is_bf16<T> ||
                                                                                        is_fp16<T>) {
-    block_amaxes<N / Cols> result;
     u32 w[N / 2];
 #pragma unroll
     for (int v = 0; v < raw<N>::count; ++v) {
@@ -169,10 +178,7 @@ struct matrix_source {
       w[4 * v + 2] = from.word[v].z;
       w[4 * v + 3] = from.word[v].w;
     }
-#pragma unroll
-    for (int b = 0; b < N / Cols; ++b)
-      result.at[b] = larger_half<T>(largest_pair_of<is_bf16<T>, Cols / 2>(w + b * Cols / 2));
-    return result;
+    return amaxes_of_words<T, Cols>(w);
   }
 
   template <int N>

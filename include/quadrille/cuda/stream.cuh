@@ -115,6 +115,22 @@ void launch(stream_policy where, void (*kernel)(Parameters...), dim3 grid, unsig
   check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), "launching a kernel");
 }
 
+/// The same with all thread blocks running at once, so that they can wait for each other.
+template <class... Parameters, class... Arguments>
+void launch_together(stream_policy where, void (*kernel)(Parameters...), dim3 grid,
+                     unsigned threads, Arguments const&... arguments) {
+  cudaLaunchAttribute together{};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = dim3(threads);
+  config.stream = where.stream;
+  config.attrs = &together;
+  config.numAttrs = 1;
+  check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), "launching a kernel");
+}
+
 /// An attribute of the current device.
 inline int device_attribute(cudaDeviceAttr attribute) {
   int device = 0;

@@ -12,7 +12,6 @@
 ///   prepare(shared, thread, first, count, stores)   for rows [first, first + count) of a thread block;
 ///                                      one thread block stores what the copy keeps of them, or of the
 ///                                      tensor; then the caller synchronizes
-///   tabulate(shared, thread)           what follows from that, where is_tabulated; likewise
 ///   begin(shared)                      the state of a thread
 ///   take<Whole>(state, x, amax, row, local, chunk, is_inside)   chunk number `chunk` of a row, as read;
 ///                                      `local` counts rows from `first` on. Whole says that the chunk is
@@ -22,6 +21,7 @@
 ///   finish(state)                      once a thread
 /// Rows and columns are those of the target's matrix: a transposed copy has them exchanged.
 
+#include <quadrille/cuda/source.cuh>
 #include <quadrille/cuda/thread_codec.cuh>
 #include <quadrille/storage.hpp>
 
@@ -29,24 +29,33 @@ namespace quadrille::detail {
 
 struct no_amax {};
 
+/// `row` times `stride` bytes after `first`, in global memory: one instruction in a loop over rows. The empty
+/// statement keeps `first` from being taken apart and added up anew each time.
+template <class T>
+__device__ __forceinline__ T* row_of(T* first, u32 row, u32 stride) {
+  asm("" : "+l"(first));
+  __builtin_assume(__isGlobal(first));
+  u64 offset;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(offset) : "r"(row), "r"(stride));
+  return reinterpret_cast<T*>(reinterpret_cast<char*>(first) + offset);
+}
+
 /// No copy.
 struct no_target {
   static constexpr bool exists = false;
   static constexpr bool takes_amax = false;
-  static constexpr bool is_tabulated = false;
   static constexpr bool is_row_scaled = false;
   bool is_whole() const { return true; }
 };
 
-/// What the threads of a thread block share: outer scales of its rows, or the factor of each code.
+/// What the threads of a thread block share: outer scales of its rows, or the tensor's.
 struct shared_scales {
   float2 outer[256];  // encode, decode
-  float factors[256];
   __device__ outer_scale outer_of(int row) const { return {outer[row].x, outer[row].y}; }
 };
 
 /// Outer scales: of the tensor, of rows, or none.
-template <recipe R, class Codec>
+template <recipe R>
 struct outer_scales_of {
   using scale = typename R::scale;
   using element = typename R::element;
@@ -54,8 +63,6 @@ struct outer_scales_of {
   static constexpr bool is_row = scale::scope == outer_scope::row;
   float const* amax;
   float* decode;  // where the decode factors go; null: nowhere
-
-  static constexpr bool is_tabulated = Codec::is_tabulated;
 
   /// For rows [first, first + count), by threads that are numbered from 0 on, count of them or more.
   __device__ void prepare(shared_scales& shared, u32 thread, u32 first, int count, i64 rows,
@@ -68,24 +75,6 @@ struct outer_scales_of {
       if (stores && decode != nullptr) decode[at] = o.decode;
     }
   }
-  /// The factors, once that is visible; by 128 threads or more.
-  __device__ static void tabulate(shared_scales& shared, u32 thread) {
-    if constexpr (is_tabulated) {
-      using rule = typename scale::rule;
-      outer_scale const o = shared.outer_of(0);
-      if (thread < 128)
-        for (u32 code = thread; code < codes_of<typename scale::format>(); code += 128) {
-          float const factor = rule::order::map(scale::format::decode(code), o).factor;
-          shared.factors[code] = is_usual(factor) ? factor : as_float(infinity_bits);
-        }
-    }
-  }
-  /// One more than the largest code of a positive scale.
-  template <class F>
-  __device__ static constexpr u32 codes_of() {
-    if constexpr (requires { F::max_code; }) return F::max_code + 1;
-    return 256;
-  }
 
   /// Of a tensor, kept in registers; of a row, looked up.
   struct view {
@@ -97,9 +86,9 @@ struct outer_scales_of {
       else if constexpr (!is_row)
         one = s.outer_of(0);
     }
-    __device__ scale_context of(int local_row) const {
-      if constexpr (is_row) return {shared->outer_of(local_row), nullptr};
-      return {one, shared->factors};
+    __device__ outer_scale of(int local_row) const {
+      if constexpr (is_row) return shared->outer_of(local_row);
+      return one;
     }
   };
 };
@@ -111,13 +100,15 @@ struct encode_target {
   using codec = thread_codec<R, Chunk>;
   static constexpr bool exists = true;
   static constexpr bool is_square = codec::is_square;
-  static constexpr int resident = Chunk > 16 ? 3 : codec::is_random || codec::is_corrected ? 4 : 5;
-  static constexpr bool shares_outer = outer_scales_of<R, codec>::is_stored;
-  static constexpr bool is_row_scaled = outer_scales_of<R, codec>::is_row;
-  static constexpr bool is_tabulated = codec::is_tabulated;
+  static constexpr int resident = Chunk > 16 ? 3
+                                  : codec::is_random || codec::is_corrected || codec::is_contested
+                                      ? 4
+                                      : 5;
+  static constexpr bool shares_outer = outer_scales_of<R>::is_stored;
+  static constexpr bool is_row_scaled = outer_scales_of<R>::is_row;
   static constexpr bool takes_amax = R::rotation::size == 1;
   quantized_ref<R, u8, Layout> q;
-  outer_scales_of<R, codec> outer;
+  outer_scales_of<R> outer;
   random_source random;
   sign_vector signs;
   u32 scale_cols;
@@ -126,13 +117,10 @@ struct encode_target {
 
   bool is_whole() const { return is_vectorized; }
 
-  using state = typename outer_scales_of<R, codec>::view;
+  using state = typename outer_scales_of<R>::view;
   __device__ void prepare(shared_scales& shared, u32 thread, u32 first, int count,
                           bool stores) const {
     outer.prepare(shared, thread, first, count, q.rows, stores);
-  }
-  __device__ static void tabulate(shared_scales& shared, u32 thread) {
-    outer_scales_of<R, codec>::tabulate(shared, thread);
   }
   __device__ state begin(shared_scales const& shared) const { return state(shared); }
   template <bool Whole, class Amax>
@@ -154,12 +142,12 @@ struct encode_target {
   /// The same for a thread on its own: amax is what prepare() is given.
   __device__ void take_alone(float (&x)[codec::chunk], u32 row, u32 chunk) const {
     static_assert(codec::lanes == 1 && !is_square);
-    scale_context own{R::scale::template outer<typename R::element>(0), nullptr};
+    outer_scale own = R::scale::template outer<typename R::element>(0);
     if constexpr (shares_outer)
-      own.outer = R::scale::template outer<typename R::element>(outer.amax[is_row_scaled ? row : 0]);
+      own = R::scale::template outer<typename R::element>(outer.amax[is_row_scaled ? row : 0]);
     if constexpr (shares_outer)
       if (chunk == 0 && (is_row_scaled || row == 0))
-        outer.decode[is_row_scaled ? row : 0] = own.outer.decode;
+        outer.decode[is_row_scaled ? row : 0] = own.decode;
     codec::rotate(x, signs);
     u32 codes[codec::chunk / 8];
     typename codec::stored scales[codec::blocks];
@@ -170,7 +158,7 @@ struct encode_target {
  private:
   __device__ typename codec::stored& scale_at(u32 row, u32 block) const {
     if constexpr (is_same_v<Layout, row_major_scales>)
-      return *(q.scales + block + u64(row) * scale_cols);
+      return *row_of(q.scales + block, row, scale_cols * u32(sizeof(*q.scales)));
     else
       return q.scales[Layout::offset(row, block, scale_cols)];
   }
@@ -178,7 +166,7 @@ struct encode_target {
   __device__ void store(u32 row, u32 chunk, u32 const (&codes)[codec::chunk / 8],
                         typename codec::stored const (&scales)[codec::blocks]) const {
     u32 const col = chunk * codec::chunk;
-    u8* const out = q.codes + chunk * (codec::chunk / 2) + u64(row) * code_stride;
+    u8* const out = row_of(q.codes + chunk * (codec::chunk / 2), row, code_stride);
     if (Whole || (is_vectorized && col + codec::chunk <= u32(q.cols))) {
 #pragma unroll
       for (int k = 0; k < codec::chunk / 16; ++k)
@@ -204,7 +192,6 @@ struct amax_target {
   static constexpr bool is_square = false;
   static constexpr int resident = Chunk > 16 ? 3 : 5;
   static constexpr bool takes_amax = false;
-  static constexpr bool is_tabulated = false;
   static constexpr bool shares_outer = false;
   static constexpr bool is_row_scaled = false;
   using recipe = R;
@@ -259,20 +246,19 @@ struct mask_target {
   static constexpr bool is_square = false;
   static constexpr int resident = Chunk > 16 ? 3 : 5;
   static constexpr bool takes_amax = false;
-  static constexpr bool is_tabulated = false;
-  static constexpr bool shares_outer = outer_scales_of<R, thread_codec<R, Chunk>>::is_stored;
-  static constexpr bool is_row_scaled = outer_scales_of<R, thread_codec<R, Chunk>>::is_row;
+  static constexpr bool shares_outer = outer_scales_of<R>::is_stored;
+  static constexpr bool is_row_scaled = outer_scales_of<R>::is_row;
   using recipe = R;
   using codec = thread_codec<R, Chunk>;
   u8* mask;
   i64 rows;
   i64 cols;
-  outer_scales_of<R, thread_codec<R, Chunk>> outer;
+  outer_scales_of<R> outer;
   sign_vector signs;
 
   bool is_whole() const { return true; }
 
-  using state = typename outer_scales_of<R, thread_codec<R, Chunk>>::view;
+  using state = typename outer_scales_of<R>::view;
   __device__ void prepare(shared_scales& shared, u32 thread, u32 first, int count, bool) const {
     outer.prepare(shared, thread, first, count, rows, false);
   }
@@ -282,12 +268,60 @@ struct mask_target {
                        bool is_inside) const {
     u32 const col = chunk * codec::chunk;
     codec::rotate(x, signs);
-    u32 bits = codec::unclipped(x, s.of(local).outer);
+    u32 bits = codec::unclipped(x, s.of(local));
     if (!is_inside) return;
     u32 const valid = min(u32(codec::chunk), u32(cols) - col);
     if (valid < 32) bits &= (1u << valid) - 1;
     u8* const out = mask + u64(row) * u64(ceil_div(cols, i64(8))) + col / 8;
     for (u32 i = 0; i < ceil_div(valid, 8u); ++i) out[i] = u8(bits >> 8 * i);
+  }
+  __device__ void finish(state&) const {}
+};
+
+/// Writes a row's values as T, `Chunk` a thread: 8 of two bytes are one store, next to its neighbours'.
+template <class T, int Chunk>
+struct write_target {
+  static constexpr bool exists = true;
+  static constexpr bool is_square = false;
+  static constexpr int resident = Chunk > 16 ? 3 : Chunk > 8 ? 5 : 6;
+  static constexpr bool takes_amax = false;
+  static constexpr bool shares_outer = false;
+  static constexpr bool is_row_scaled = false;
+  struct codec {
+    static constexpr int chunk = Chunk;
+    static constexpr int lanes = 1;
+  };
+  matrix_ref<T> to;
+  bool is_vectorized;
+
+  bool is_whole() const { return is_vectorized; }
+
+  struct state {};
+  __device__ void prepare(shared_scales&, u32, u32, int, bool) const {}
+  __device__ state begin(shared_scales const&) const { return {}; }
+  template <bool Whole>
+  __device__ void take(state&, float (&x)[Chunk], no_amax, u32 row, int, u32 chunk,
+                       bool is_inside) const {
+    if (!is_inside) return;
+    u32 const col = chunk * Chunk;
+    T* const out = to.data + u64(row) * u64(to.row_stride) + u64(col) * u64(to.col_stride);
+    constexpr int each = max(1, int(16 / sizeof(T)));
+    struct alignas(16) vector {
+      T at[each];
+    };
+    if (Whole || (is_vectorized && col + Chunk <= u32(to.cols))) {
+#pragma unroll
+      for (int v = 0; v < Chunk / each; ++v) {
+        vector part;
+#pragma unroll
+        for (int i = 0; i < each; ++i) part.at[i] = from_float<T>(x[v * each + i]);
+        reinterpret_cast<uint4*>(out)[v] = __builtin_bit_cast(uint4, part);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < Chunk; ++i)
+        if (col + i < u32(to.cols)) out[i * to.col_stride] = from_float<T>(x[i]);
+    }
   }
   __device__ void finish(state&) const {}
 };

@@ -5,12 +5,14 @@
 /// The block codec for threads that own 16 or 32 consecutive elements in registers: same bytes as
 /// block_codec, for every recipe that fits.
 ///
-/// Three things are done otherwise than in block_codec, none of which changes a byte: codes are rounded
+/// Four things are done otherwise than in block_codec, none of which changes a byte: codes are rounded
 /// and packed eight at a time; a Hadamard norm that is a power of two joins the scale factor; a rotation
-/// that is larger than a thread's elements is shared by neighbouring lanes. A block of 16 rows is shared by
+/// that is larger than a thread's elements is shared by neighbouring lanes; blocks that nothing is unusual
+/// about go a way of their own, so that the others cost them no instruction but one branch. A block of 16 rows is shared by
 /// threads 16 apart, which call encode together with the whole thread block.
 
 #include <quadrille/codec.hpp>
+#include <quadrille/cuda/contest.cuh>
 #include <quadrille/cuda/packer.cuh>
 #include <quadrille/random.hpp>
 
@@ -55,6 +57,7 @@ inline constexpr bool fits_threads = [] {
 /// Random bits by value, or from device memory so that a replayed graph can draw fresh ones.
 struct random_source {
   random_key key;
+  philox_keys<> keys;  // of key.seed: made on the host, they are operands from constant memory
   random_key const* device;
   i64 first_row;
   __device__ random_key read() const {
@@ -69,35 +72,25 @@ struct block_amaxes {
   float at[Blocks];
 };
 
-/// True if a block's factor follows from its stored scale and the tensor's scale: if the rule chooses as
-/// amax_rule does, whatever parameters it redeclares.
+/// True if factor_of_code() is the factor of a block's stored scale: if the rule chooses as amax_rule does,
+/// whatever parameters it redeclares but the order, or between such scales.
 template <class S, class E>
-consteval bool is_factor_of_code() {
+consteval bool has_factor_of_code() {
   if constexpr (requires {
                   typename S::rule;
                   typename S::format;
                 }) {
     using rule = typename S::rule;
     using format = typename S::format;
-    if constexpr (S::scope == outer_scope::tensor && sizeof(typename S::stored) == 1 &&
-                  __is_base_of(amax_rule, rule)) {
+    if constexpr (sizeof(typename S::stored) == 1 && __is_base_of(amax_rule, rule)) {
+      if constexpr (!is_same_v<typename rule::order, te_order>) return false;
+      if constexpr (is_contested_scale<S, E>()) return true;
       constexpr auto own = &rule::template choose<rule, E, format>;
       constexpr auto base = &amax_rule::template choose<rule, E, format>;
       if constexpr (is_same_v<decltype(own), decltype(base)>) return own == base;
     }
   }
   return false;
-}
-
-/// What a thread block knows of its blocks' scales.
-struct scale_context {
-  outer_scale outer;
-  float const* factors;  // by stored code, where is_tabulated; infinite where not usual; or null
-};
-/// Factors that may be folded with powers of two: the products are exact, and what they round away among
-/// tiny elements cannot reach a code.
-__device__ __forceinline__ bool is_usual(float factor) {
-  return factor > 0x1p-100f && factor < 0x1p60f;
 }
 
 template <recipe R, int Chunk = least_chunk<R>>
@@ -118,7 +111,10 @@ struct thread_codec {
   static constexpr bool is_random = rounding::random_bits > 0;
   static constexpr bool is_corrected = correction_group<scale> > 0;
   static constexpr bool is_factor = is_same_v<map, multiply_by>;
-  static constexpr bool is_tabulated = is_factor && is_factor_of_code<scale, element>();
+  static constexpr bool is_direct = is_factor && has_factor_of_code<scale, element>();
+  /// Whether some elements may well exceed the largest one; otherwise only where the scale is subnormal, or
+  /// the tensor's amax was given and is too small.
+  static constexpr bool clips_often = !is_direct;
   static constexpr int random_words =
       is_random ? chunk * random_width<rounding::random_bits> / 32 : 1;
 
@@ -132,6 +128,15 @@ struct thread_codec {
                   !is_corrected)
       if constexpr (log2_of(rotation::size) % 2 == 0) return -log2_of(rotation::size) / 2;
     return 0;
+  }();
+
+  /// Whether scales compete, and threads can tell the errors and the codes at once.
+  static constexpr bool is_contested = [] {
+    if constexpr (is_same_v<element, e2m1> && is_same_v<rounding, nearest_even> && is_direct &&
+                  deferred_norm_log2 == 0)
+      return packer<e2m1, nearest_even>::uses_fp8 && is_contested_scale<scale, element>();
+    else
+      return false;
   }();
 
   /// Rotates x, apart from the deferred norm. All lanes of a rotation call it together.
@@ -173,26 +178,27 @@ struct thread_codec {
   }
 
   /// The random words of chunk number `index` of a row. A key that is a kernel argument is not mixed with
-  /// one from memory: only then does its schedule cost no instruction of the vector units.
+  /// one from memory: only then does its schedule cost no instruction.
   __device__ static void draw(random_source const& from, i64 row, u32 index,
                               u32 (&random)[random_words]) {
     if constexpr (is_random) {
-      if (from.device == nullptr)
-        draw(from.key, row, index, random);
-      else
-        draw(from.read(), row, index, random);
+      if (from.device == nullptr) {
+        draw(from.key, from.keys, row, index, random);
+      } else {
+        random_key const key = from.read();
+        draw(key, philox_keys<>(key.seed), row, index, random);
+      }
     }
   }
-  __device__ static void draw(random_key key, i64 row, u32 index, u32 (&random)[random_words]) {
-    {
-      constexpr int group = random_group<rounding::random_bits>;
+  __device__ static void draw(random_key key, philox_keys<> const& keys, i64 row, u32 index,
+                              u32 (&random)[random_words]) {
+    constexpr int group = random_group<rounding::random_bits>;
 #pragma unroll
-      for (int g = 0; g < chunk / group; ++g) {
-        philox_block const drawn =
-            random_block<rounding::random_bits>(key, row, i64(u64(index) * chunk + g * group));
+    for (int g = 0; g < chunk / group; ++g) {
+      philox_block const drawn =
+          random_block<rounding::random_bits>(key, keys, row, i64(u64(index) * chunk + g * group));
 #pragma unroll
-        for (int w = 0; w < 4; ++w) random[4 * g + w] = drawn.word[w];
-      }
+      for (int w = 0; w < 4; ++w) random[4 * g + w] = drawn.word[w];
     }
   }
 
@@ -213,18 +219,18 @@ struct thread_codec {
 
   /// Codes and scales of x after rotate(), `amax` being amax_of_blocks(x); random bits are those of chunk
   /// `index` of a row.
-  __device__ static void encode(float (&x)[chunk], amaxes const& amax,
-                                scale_context const& scales_of, random_source const& from,
-                                u32 row_here, u32 index, u32 (&codes)[chunk / 8],
-                                stored (&scales)[blocks]) {
+  __device__ static void encode(float (&x)[chunk], amaxes const& amax, outer_scale const& outer,
+                                random_source const& from, u32 row_here, u32 index,
+                                u32 (&codes)[chunk / 8], stored (&scales)[blocks]) {
     u32 random[random_words];
     i64 const row = from.first_row + row_here;
     draw(from, row, index, random);
-    if constexpr (is_corrected)
-      encode_corrected(x, scales_of.outer, from.read(), row, i64(u64(index) * chunk), random, codes,
-                       scales);
+    if constexpr (is_contested)
+      encode_contested(x, amax, outer, codes, scales);
+    else if constexpr (is_corrected)
+      encode_corrected(x, outer, from.read(), row, i64(u64(index) * chunk), random, codes, scales);
     else
-      encode_plain(x, amax, scales_of, random, codes, scales);
+      encode_plain(x, amax, outer, random, codes, scales);
   }
 
   /// Bit i: whether element i is inside (-max, max) on the grid, as clip_mask defines it.
@@ -248,15 +254,30 @@ struct thread_codec {
  private:
   using pack = packer<element, rounding>;
 
+  // Whether all lanes of a rotation have the same signs, known here: they become signs of addends.
+  static constexpr bool repeats_signs = [] {
+    if constexpr (has_fixed_signs<rotation> && chunk == 32) {
+      sign_vector const s = rotation::signs(0);
+      return s.word[0] == s.word[1] && s.word[0] == s.word[2] && s.word[0] == s.word[3];
+    }
+    return false;
+  }();
+
   __device__ static void rotate_across(float (&x)[chunk], sign_vector const& signs) {
     u32 const lane = threadIdx.x % lanes;
-    u32 const at = lane * chunk;
-    u32 const word = (at & 64 ? (at & 32 ? signs.word[3] : signs.word[2])
-                              : (at & 32 ? signs.word[1] : signs.word[0])) >>
-                     (at & 31);
+    if constexpr (repeats_signs) {
 #pragma unroll
-    for (int i = 0; i < chunk; ++i)
-      x[i] = as_float(bits_of(x[i]) ^ ((word << (31 - i)) & 0x80000000u));
+      for (int i = 0; i < chunk; ++i)
+        if (signs.word[0] >> i & 1) x[i] = negated(x[i]);
+    } else {
+      u32 const at = lane * chunk;
+      u32 const word = (at & 64 ? (at & 32 ? signs.word[3] : signs.word[2])
+                                : (at & 32 ? signs.word[1] : signs.word[0])) >>
+                       (at & 31);
+#pragma unroll
+      for (int i = 0; i < chunk; ++i)
+        x[i] = as_float(bits_of(x[i]) ^ ((word << (31 - i)) & 0x80000000u));
+    }
     hadamard_stages<chunk>(x);
 #pragma unroll
     for (u32 s = 1; s < lanes; s *= 2) {
@@ -290,76 +311,110 @@ struct thread_codec {
     return result;
   }
 
+  // What a block's elements are multiplied by, or, where that will not do, its map to the grid.
+  struct block_scale {
+    float amax;
+    float factor;
+    map exact;
+    __device__ float top() const { return mul(amax, factor); }
+  };
+
   __device__ static void encode_plain(float (&x)[chunk], amaxes const& largest,
-                                      scale_context const& scales_of, u32 const* random,
+                                      outer_scale const& outer, u32 const* random,
                                       u32 (&codes)[chunk / 8], stored (&scales)[blocks]) {
+    block_scale of[blocks];
+    bool is_plain = is_factor;
 #pragma unroll
     for (int b = 0; b < blocks; ++b) {
-      float* const block = x + b * block_cols;
       float amax = largest.at[b];
       if constexpr (is_square) amax = largest_of_rows(amax);
       amax = times<deferred_norm_log2>(amax);
       auto const chosen = scale::template choose<element>(
-          {scale::reads_values ? block : nullptr, block_cols, amax}, scales_of.outer);
+          {scale::reads_values ? x + b * block_cols : nullptr, block_cols, amax}, outer);
       scales[b] = stored(chosen.stored);
-      if constexpr (is_tabulated)  // the map is made where it is needed, which is rarely
-        to_grid(block, amax, tabulated(scales_of, chosen), scales[b], [&] {
-          return scale::template choose<element>({nullptr, block_cols, amax}, scales_of.outer)
-              .to_grid;
-        });
+      of[b] = {amax, 0, chosen.to_grid};
+      if constexpr (is_direct)
+        of[b].factor = factor_of_code<typename scale::format>(chosen.stored, outer);
       else if constexpr (is_factor)
-        to_grid(block, amax, chosen.to_grid.factor, scales[b], [&] { return chosen.to_grid; });
-      else
-        map_exactly(block, amax, chosen.to_grid, scales[b]);
+        of[b].factor =
+            is_usual(chosen.to_grid.factor) ? chosen.to_grid.factor : as_float(infinity_bits);
+      is_plain = is_plain && of[b].top() < (clips_often ? 0x1p30f : min(pack::limit, 0x1p30f));
     }
+    if (is_plain) {
+#pragma unroll
+      for (int b = 0; b < blocks; ++b) {
+        scale_by(x + b * block_cols, of[b].factor);
+        if (clips_often && !(of[b].top() < pack::limit)) clip(x + b * block_cols);
+      }
+      pack_all(x, random, codes);
+    } else {
+#pragma unroll
+      for (int b = 0; b < blocks; ++b) {
+        if constexpr (is_direct && !scale::reads_values)  // made here, where it is needed
+          of[b].exact =
+              scale::template choose<element>({nullptr, block_cols, of[b].amax}, outer).to_grid;
+        to_grid(x + b * block_cols, of[b], scales[b]);
+      }
+      pack_all(x, random, codes);
+    }
+  }
+  __device__ static void pack_all(float const (&x)[chunk], u32 const* random,
+                                  u32 (&codes)[chunk / 8]) {
 #pragma unroll
     for (int k = 0; k < chunk / 8; ++k)
       codes[k] = pack::pack(x + 8 * k, random + (is_random ? k * random_words * 8 / chunk : 0));
-  }
-
-  // Looked up, or worked out where there is no table.
-  template <class Chosen>
-  __device__ static float tabulated(scale_context const& scales_of, Chosen const& chosen) {
-    if (scales_of.factors != nullptr) return scales_of.factors[chosen.stored];
-    float const factor = chosen.to_grid.factor;
-    return is_usual(factor) ? factor : as_float(infinity_bits);
   }
 
   __device__ static constexpr float unit(int i) {
     return i % 2 == 0 ? pack::even_unit : pack::odd_unit;
   }
 
-  // x to grid coordinates times the packer's units, and below pack::limit. A poisoned block has an amax
-  // and hence a top that is not finite.
-  template <class Exact>
-  __device__ static void to_grid(float* x, float amax, float factor, stored& s,
-                                 Exact const& exact) {
+  // x to grid coordinates times the packer's units. Below pack::limit if the block's top is.
+  __device__ static void scale_by(float* x, float factor) {
     constexpr float norm = exp2i(deferred_norm_log2);
-    float top = mul(amax, factor);
-    float even = mul(factor, norm * pack::even_unit);
-    float odd = even;
-    if constexpr (pack::even_unit != pack::odd_unit) odd = mul(factor, norm * pack::odd_unit);
-    if (!(top < 0x1p30f && (is_tabulated || is_usual(factor)))) {
-      map_exactly(x, amax, exact(), s);
-      even = 1;
-      odd = 1;
-      top = 0;
-    }
+    float const even = mul(factor, norm * pack::even_unit);
+    float const odd = mul(factor, norm * pack::odd_unit);
 #pragma unroll
     for (int i = 0; i < block_cols; ++i) x[i] = mul(x[i], i % 2 == 0 ? even : odd);
-    if (!(top < pack::limit))
-#pragma unroll
-      for (int i = 0; i < block_cols; ++i) x[i] = clamped(x[i], element::max * unit(i));
   }
-  __device__ static void map_exactly(float* x, float amax, map const& exact, stored& s) {
-    bool const is_poisoned = !is_finite(amax);
+  __device__ static void clip(float* x) {
+#pragma unroll
+    for (int i = 0; i < block_cols; ++i) x[i] = clamped(x[i], element::max * unit(i));
+  }
+  // The same for any block. The top of one that is poisoned or whose factor is not usual is not finite.
+  __device__ static void to_grid(float* x, block_scale const& by, stored& s) {
+    if (is_factor && by.top() < 0x1p30f) {
+      scale_by(x, by.factor);
+      clip(x);
+      return;
+    }
+    bool const is_poisoned = !is_finite(by.amax);
     if (is_poisoned) s = scale::poison;
 #pragma unroll
     for (int i = 0; i < block_cols; ++i) {
-      float y = exact(times<deferred_norm_log2>(x[i]), i);
+      float y = by.exact(times<deferred_norm_log2>(x[i]), i);
       if constexpr (pack::limit < float_max) y = clamped(y, element::max);
       x[i] = is_poisoned ? 0.f : mul(y, unit(i));
     }
+  }
+
+  __device__ static void encode_contested(float (&x)[chunk], amaxes const& largest,
+                                          outer_scale const& outer, u32 (&codes)[chunk / 8],
+                                          stored (&scales)[blocks]) {
+    bool is_plain = true;
+#pragma unroll
+    for (int b = 0; b < blocks; ++b) {
+      packing_contest<scale, block_cols> all{x + b * block_cols, largest.at[b], outer};
+      four_over_six<typename scale::rule::error>::template enter_all<element,
+                                                                     typename scale::format>(
+          all, largest.at[b], outer);
+      scales[b] = stored(all.best);
+      is_plain = is_plain && all.is_plain;
+#pragma unroll
+      for (int k = 0; k < block_cols / 8; ++k)
+        codes[b * block_cols / 8 + k] = pack::add_signs(all.codes[k], x + b * block_cols + 8 * k);
+    }
+    if (!is_plain) encode_plain(x, largest, outer, nullptr, codes, scales);
   }
 
   // Through block_codec, which gives the grid coordinates that a correction needs.

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-/// Tile by tile: 128 x 128 elements are read once into shared memory and handed to a target along their
-/// rows, to another along their columns, or to both.
+/// Tile by tile: 64 or 128 x 128 elements are read once into shared memory and handed to a target along
+/// their rows, to another along their columns, or to both.
 ///
-/// Shared memory: the tile in the source's value type, row after row, 16 bytes of padding after every 16
-/// rows. A warp reads one 4-byte word of 4 neighbouring columns in 8 groups of 16 rows (or 8 and 4 of
-/// 32): the padding gives each group banks of its own. Lanes of one column are neighbours, so that they
-/// share rotations, and write 64 contiguous bytes of codes.
+/// Shared memory: the tile in the source's value type, row after row, with padding after every 16 rows. A
+/// warp reads one 4-byte word of 8 neighbouring columns in 4 groups of 16 rows (or 16 and 2 of 32; of 128
+/// rows, 4 and 8 or 8 and 4): the padding gives each group banks of its own. Lanes of one column are
+/// neighbours, so that they share rotations, and write 32 contiguous bytes of codes. Thread blocks are
+/// small: eight a multiprocessor wait for their tiles at different times.
 
 #include <cuda_pipeline_primitives.h>
 
@@ -17,22 +18,35 @@
 
 namespace quadrille::detail {
 
-inline constexpr int tile_side = 128;
-inline constexpr int tile_threads = 256;
+inline constexpr int tile_cols = 128;
 
-template <class Value>
+/// Of a target along the columns: 128 rows if its rotation needs them, with twice the threads.
+template <class Cols>
+struct tile_shape {
+  static constexpr int rows = Cols::codec::lanes * Cols::codec::chunk > 64 ? 128 : 64;
+  static constexpr int threads = 2 * rows;
+  static constexpr int resident = 1024 / threads;
+  static constexpr u32 order = 1024 / rows;  // tiles of a column that are neighbours in the grid
+};
+
+template <class Value, int Rows>
 struct shared_tile {
   static constexpr int per_word = 4 / int(sizeof(Value));
-  static constexpr int row_words = tile_side / per_word;
-  static constexpr int bytes = (tile_side * row_words + tile_side / 16 * 4) * 4;
+  static constexpr int row_words = tile_cols / per_word;
+  static constexpr int padding = 512 / Rows;  // words after 16 rows
+  static constexpr int bytes = (Rows * row_words + Rows / 16 * padding) * 4;
   u32* words;
 
-  __device__ static int row_at(int row) { return row * row_words + row / 16 * 4; }
+  /// Where a row starts. row_at(a) + row_at(b) is row_at(a + b) if b is a multiple of 16, or of a divisor of
+  /// 16 that is larger than a.
+  __device__ static constexpr int row_at(int row) { return row * row_words + row / 16 * padding; }
+  __device__ u32* at(u32 row, u32 col) const {
+    return words + row * row_words + row / 16 * padding + col / per_word;
+  }
 
-  /// N values of a row, from column `col` on.
+  /// N values of a row.
   template <int N>
-  __device__ void store(int row, int col, float const (&x)[N]) const {
-    u32* const to = words + row_at(row) + col / per_word;
+  __device__ static void store(u32* to, float const (&x)[N]) {
 #pragma unroll
     for (int v = 0; v < N / per_word / 4; ++v) {
       u32 w[4];
@@ -51,19 +65,10 @@ struct shared_tile {
     }
   }
 
-  /// The same from global memory, 16 bytes at a time, in the background.
-  template <int N, class T>
-  __device__ void copy(int row, int col, T const* from) const {
-    u32* const to = words + row_at(row) + col / per_word;
-#pragma unroll
-    for (int v = 0; v < N / per_word / 4; ++v)
-      __pipeline_memcpy_async(to + 4 * v, reinterpret_cast<uint4 const*>(from) + v, 16);
-  }
   template <int N>
   static constexpr int words_of = N / per_word;
   template <int Words>
-  __device__ void load(int row, int col, u32 (&w)[Words]) const {
-    u32 const* const from = words + row_at(row) + col / per_word;
+  __device__ static void load(u32 const* from, u32 (&w)[Words]) {
 #pragma unroll
     for (int v = 0; v < Words / 4; ++v) {
       uint4 const four = reinterpret_cast<uint4 const*>(from)[v];
@@ -87,16 +92,10 @@ struct shared_tile {
   /// The amax of each block of a row's chunk, as take() gets it.
   template <class Target, int Words>
   __device__ static auto row_amaxes(u32 const (&w)[Words]) {
-    if constexpr (Target::takes_amax && per_word == 2) {
-      constexpr int each = Target::codec::block_cols / 2;
-      block_amaxes<Words / each> result;
-#pragma unroll
-      for (int b = 0; b < Words / each; ++b)
-        result.at[b] = larger_half<Value>(largest_pair_of<is_bf16<Value>, each>(w + b * each));
-      return result;
-    } else {
+    if constexpr (Target::takes_amax && per_word == 2)
+      return amaxes_of_words<Value, Target::codec::block_cols>(w);
+    else
       return no_amax{};
-    }
   }
   struct no_amaxes {
     __device__ static no_amax of(int) { return {}; }
@@ -135,74 +134,88 @@ inline constexpr int target_chunk = [] {
     return 16;
 }();
 
-/// Whole: rows and columns are multiples of 128, everything is aligned.
+/// How thread blocks are laid over the matrix, a tile each: some tiles of a column are neighbours, so that what
+/// they write along columns meets in the L2 cache.
+struct tile_order {
+  u32 rows;          // of tiles
+  bool is_reversed;  // last rows first: what the pass before read last may still be in the L2 cache
+};
+
+/// Whole: rows and columns are multiples of the tile's, everything is aligned.
 template <bool Whole, class Rows, class Cols, class Source>
-__global__ static void __launch_bounds__(tile_threads, 4)
-    tile_kernel(Source source, Rows rows, Cols cols, u32 tiles, bool is_reversed) {
+__global__ static void __launch_bounds__(tile_shape<Cols>::threads, tile_shape<Cols>::resident)
+    tile_kernel(Source source, Rows rows, Cols cols, tile_order order) {
   using value = typename Source::value;
-  using tile_type = shared_tile<value>;
+  using shape = tile_shape<Cols>;
+  constexpr int tile_rows = shape::rows;
+  constexpr int tile_threads = shape::threads;
+  using tile_type = shared_tile<value, tile_rows>;
   extern __shared__ uint4 memory[];
   __shared__ shared_scales outer[2];
   tile_type const tile{reinterpret_cast<u32*>(memory)};
 
-  u32 tile_row = blockIdx.z * gridDim.y + blockIdx.y;
-  u32 tile_col = blockIdx.x;
-  if (tile_row >= tiles) return;
+  u32 tile_row = (blockIdx.z * gridDim.y + blockIdx.y) * shape::order + blockIdx.x % shape::order;
+  u32 const tile_col = blockIdx.x / shape::order;
+  if (tile_row >= order.rows) return;
+  if (order.is_reversed) tile_row = order.rows - 1 - tile_row;
   bool const is_first = tile_row == 0 && tile_col == 0;
-  if (is_reversed) {
-    tile_row = tiles - 1 - tile_row;
-    tile_col = gridDim.x - 1 - tile_col;
-  }
-  u32 const first_row = tile_row * tile_side;
-  u32 const first_col = tile_col * tile_side;
-  int const thread = int(threadIdx.x);
+  u32 const first_row = tile_row * tile_rows;
+  u32 const first_col = tile_col * tile_cols;
+  u32 const thread = threadIdx.x;
   auto const is_inside = [&](u32 row, u32 col) {
     return Whole || (row < u32(source.rows) && col < u32(source.cols));
   };
 
-  // Read the tile: where it lies in memory as here, in the background.
+  // Read the tile: where it lies in memory as here, in the background, 16 bytes a thread and neighbours by
+  // neighbours; otherwise in chunks.
   constexpr int row_chunk = target_chunk<Rows>;
-  constexpr int lanes = tile_side / row_chunk;
+  constexpr int lanes = tile_cols / row_chunk;
   constexpr int row_step = tile_threads / lanes;
-  constexpr bool is_copied = Whole && Source::is_matrix;
-  int const local_col = thread % lanes * row_chunk;
+  int const local_col = int(thread % lanes) * row_chunk;
   u32 const col = first_col + local_col;
+  u32* const mine = tile.at(thread / lanes, local_col);  // of the first of rows row_step apart
+  if constexpr (Whole && Source::is_matrix) {
+    constexpr int piece = 16 / int(sizeof(value));
+    constexpr int pieces = tile_cols / piece;
+    constexpr int step = tile_threads / pieces;
+    u32 const at = thread % pieces * piece;
+    u32* const to = tile.at(thread / pieces, at);
 #pragma unroll
-  for (int k = 0; k < tile_side / row_step; ++k) {
-    int const local_row = thread / lanes + k * row_step;
-    u32 const row = first_row + local_row;
-    if constexpr (is_copied) {
-      tile.template copy<row_chunk>(local_row, local_col, source.address(row, col));
-    } else {
+    for (int k = 0; k < tile_rows / step; ++k)
+      __pipeline_memcpy_async(
+          to + tile_type::row_at(k * step),
+          source.address(first_row + thread / pieces + k * step, first_col + at), 16);
+    __pipeline_commit();
+  } else {
+#pragma unroll
+    for (int k = 0; k < tile_rows / row_step; ++k) {
+      u32 const row = first_row + thread / lanes + k * row_step;
       float x[row_chunk] = {};
       if (is_inside(row, col))
         source.values(source.template fetch<row_chunk, Whole>(row, col), row, col, x);
-      tile.store(local_row, local_col, x);
+      tile_type::store(mine + tile_type::row_at(k * row_step), x);
     }
   }
-  if constexpr (is_copied) __pipeline_commit();
   // The first half of the threads prepares for the rows, the other half for the columns.
-  u32 const other = (threadIdx.x + tile_side) % tile_threads;
+  u32 const other = (threadIdx.x + tile_threads / 2) % tile_threads;
   if constexpr (Rows::exists)
-    rows.prepare(outer[0], threadIdx.x, first_row, tile_side,
+    rows.prepare(outer[0], threadIdx.x, first_row, tile_rows,
                  Rows::is_row_scaled ? tile_col == 0 : is_first);
   if constexpr (Cols::exists)
-    cols.prepare(outer[1], other, first_col, tile_side,
+    cols.prepare(outer[1], other, first_col, tile_cols,
                  Cols::is_row_scaled ? tile_row == 0 : is_first);
-  if constexpr (Rows::is_tabulated || Cols::is_tabulated) __syncthreads();
-  if constexpr (Rows::is_tabulated) Rows::tabulate(outer[0], threadIdx.x);
-  if constexpr (Cols::is_tabulated) Cols::tabulate(outer[1], other);
-  if constexpr (is_copied) __pipeline_wait_prior(0);
+  if constexpr (Whole && Source::is_matrix) __pipeline_wait_prior(0);
   __syncthreads();
 
+  // Not unrolled: the instruction cache holds a loop's body, and then one copy of it.
   if constexpr (Rows::exists) {
     auto state = rows.begin(outer[0]);
-#pragma unroll
-    for (int k = 0; k < tile_side / row_step; ++k) {
-      int const local_row = thread / lanes + k * row_step;
+#pragma unroll 1
+    for (int k = 0; k < tile_rows / row_step; ++k) {
+      int const local_row = int(thread / lanes) + k * row_step;
       u32 const row = first_row + local_row;
       u32 w[tile_type::template words_of<row_chunk>];
-      tile.load(local_row, local_col, w);
+      tile_type::load(mine + k * tile_type::row_at(row_step), w);
       auto const amax = tile_type::template row_amaxes<Rows>(w);
       float x[row_chunk];
 #pragma unroll
@@ -216,14 +229,14 @@ __global__ static void __launch_bounds__(tile_threads, 4)
   if constexpr (Cols::exists) {
     auto state = cols.begin(outer[1]);
     constexpr int chunk = Cols::codec::chunk;
-    constexpr int groups = tile_side / chunk;
+    constexpr int groups = tile_rows / chunk;
     constexpr int step = tile_threads / groups;
-    int const group_row = thread % groups * chunk;
+    int const group_row = int(thread % groups) * chunk;
     u32 const row = first_row + group_row;
     u32 const* const from = tile.words + tile_type::row_at(group_row);
-#pragma unroll
+#pragma unroll 1
     for (int k = 0; k < tile_type::row_words / step; ++k) {
-      int const word = thread / groups + k * step;
+      int const word = int(thread / groups) + k * step;
       u32 w[chunk];
 #pragma unroll
       for (int i = 0; i < chunk; ++i) w[i] = from[tile_type::row_at(i) + word];
@@ -247,8 +260,9 @@ __global__ static void __launch_bounds__(tile_threads, 4)
 template <class Source, class Rows, class Cols>
 void launch_tiles(stream_policy where, Source const& source, Rows const& rows, Cols const& cols,
                   bool is_reversed) {
-  constexpr std::size_t bytes = shared_tile<typename Source::value>::bytes;
-  bool const is_whole = source.is_whole(tile_side) && source.rows % tile_side == 0 &&
+  using shape = tile_shape<Cols>;
+  constexpr std::size_t bytes = shared_tile<typename Source::value, shape::rows>::bytes;
+  bool const is_whole = source.is_whole(tile_cols) && source.rows % shape::rows == 0 &&
                         rows.is_whole() && cols.is_whole();
   auto const kernel =
       is_whole ? tile_kernel<true, Rows, Cols, Source> : tile_kernel<false, Rows, Cols, Source>;
@@ -256,9 +270,10 @@ void launch_tiles(stream_policy where, Source const& source, Rows const& rows, C
     check_cuda(
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)),
         "asking for shared memory");
-  i64 const tiles = max(i64(1), ceil_div(source.rows, i64(tile_side)));
-  launch(where, kernel, grid_of(ceil_div(source.cols, i64(tile_side)), tiles), tile_threads, bytes,
-         source, rows, cols, u32(tiles), is_reversed);
+  i64 const columns = max(i64(1), ceil_div(source.cols, i64(tile_cols)));
+  i64 const tiles = max(i64(1), ceil_div(source.rows, i64(shape::rows)));
+  launch(where, kernel, grid_of(columns * shape::order, ceil_div(tiles, i64(shape::order))),
+         shape::threads, bytes, source, rows, cols, tile_order{u32(tiles), is_reversed});
 }
 #pragma GCC visibility pop
 

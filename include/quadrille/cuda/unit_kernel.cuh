@@ -12,11 +12,6 @@ namespace quadrille::detail {
 
 inline constexpr int unit_threads = 128;
 
-/// Looks no factor up.
-struct unit_codec {
-  static constexpr bool is_tabulated = false;
-};
-
 enum class unit_work { encode, amax, mask };
 
 template <recipe R>
@@ -37,7 +32,7 @@ struct unit_shape {
 template <recipe R, class Layout>
 struct unit_arguments {
   quadrille::quantized_ref<R, u8, Layout> q;
-  outer_scales_of<R, unit_codec> outer;
+  outer_scales_of<R> outer;
   random_source random;
   sign_vector signs;
   float* amax;
@@ -149,9 +144,9 @@ __global__ static void __launch_bounds__(unit_threads)
     for (int i = lane; i < shape::block_size; i += 32)
       largest = max(largest, magnitude_bits(block[i]));
     largest = __reduce_max_sync(0xffffffffu, largest);
-    auto const chosen = scale::template choose<element>(
-        {block, shape::block_size, as_float(largest)},
-        typename outer_scales_of<R, unit_codec>::view(outer).of(0).outer);
+    auto const chosen =
+        scale::template choose<element>({block, shape::block_size, as_float(largest)},
+                                        typename outer_scales_of<R>::view(outer).of(0));
     bool const is_poisoned = largest >= infinity_bits;
     stored const kept_scale = is_poisoned ? stored(scale::poison) : stored(chosen.stored);
     __syncwarp();
