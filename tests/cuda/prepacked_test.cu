@@ -26,6 +26,8 @@ quantized<R> there_and_back(quantized_operand<R> const& q, i32 count) {
   device_quantized<R> back(on(nullptr), q.host.rows(), q.host.cols(), seed);
   prepack(on(nullptr), ref, p);
   unpack(on(nullptr), p, back.ref());
+  if (ref.outer != nullptr)  // stays where it is
+    check_cuda(cudaMemcpy(back.ref().outer, ref.outer, sizeof(float), cudaMemcpyDeviceToDevice));
   return back.to_host(on(nullptr));
 }
 
