@@ -243,7 +243,7 @@ void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
   config.attrs = &early;
   config.numAttrs = is_hopper ? 1 : 0;
   check_cuda(cudaLaunchKernelEx(&config, kernel,
-                                skinny_arguments<R, Epilogue>{all, w, x, epilogue, grid, map}),
+                                skinny_arguments<R, Epilogue>{all, w, x, epilogue, grid, map, {}}),
              "launching a kernel");
 }
 
