@@ -65,25 +65,23 @@ __device__ __forceinline__ float clamped(float x, float most) {
   }
   return as_float(bits_of(min(magnitude(x), most)) | (bits_of(x) & 0x80000000u));
 }
-/// E4M3 or E5M2 codes of every other element of y[0 .. 8), the first in the low byte.
-__device__ __forceinline__ u32 four_e4m3(float const* y) {
-  u32 r;
-  asm("{ .reg .b16 low, high;\n"
-      "cvt.rn.satfinite.e4m3x2.f32 low, %2, %1;\n"
-      "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\n"
-      "mov.b32 %0, {low, high}; }"
-      : "=r"(r)
-      : "f"(y[0]), "f"(y[2]), "f"(y[4]), "f"(y[6]));
+/// E4M3 or E5M2 codes of two numbers, the first in the low byte.
+template <class F>
+__device__ __forceinline__ u16 two_fp8_codes(float low, float high) {
+  u16 r;
+  if constexpr (is_same_v<F, e4m3>)
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(r) : "f"(high), "f"(low));
+  else
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(r) : "f"(high), "f"(low));
   return r;
 }
-__device__ __forceinline__ u32 four_e5m2(float const* y) {
+/// Those of every other element of y[0 .. 8). Joined by a move, which the conversions do; a shift would be one.
+template <class F>
+__device__ __forceinline__ u32 four_fp8_codes(float const* y) {
   u32 r;
-  asm("{ .reg .b16 low, high;\n"
-      "cvt.rn.satfinite.e5m2x2.f32 low, %2, %1;\n"
-      "cvt.rn.satfinite.e5m2x2.f32 high, %4, %3;\n"
-      "mov.b32 %0, {low, high}; }"
+  asm("mov.b32 %0, {%1, %2};"
       : "=r"(r)
-      : "f"(y[0]), "f"(y[2]), "f"(y[4]), "f"(y[6]));
+      : "h"(two_fp8_codes<F>(y[0], y[2])), "h"(two_fp8_codes<F>(y[4], y[6])));
   return r;
 }
 /// Eight magnitude codes and the sign bits, bit 7 of each byte, of the even and the odd elements.
@@ -171,10 +169,10 @@ struct packer<e2m1, nearest_even> {
     return fma_even(t, -0x1.8p21f * unit, fma_even(t, 0x1.8p21f * unit, magnitude(y)));
   }
   __device__ static u32 magnitude_codes(float const* rounded) {
-    return (four_e4m3(rounded + 1) * 8 + four_e5m2(rounded)) >> 1;
+    return (four_fp8_codes<e4m3>(rounded + 1) * 8 + four_fp8_codes<e5m2>(rounded)) >> 1;
   }
   __device__ static u32 add_signs(u32 codes, float const* y) {
-    return with_signs(codes, four_e5m2(y), four_e4m3(y + 1));
+    return with_signs(codes, four_fp8_codes<e5m2>(y), four_fp8_codes<e4m3>(y + 1));
   }
 
  private:
@@ -218,8 +216,8 @@ struct packer<e1m2, nearest_even> {
 
   __device__ static u32 pack(float const* y, u32 const*) {
     if constexpr (has_e4m3_conversion) {
-      u32 const even = four_e4m3(y);
-      u32 const odd = four_e4m3(y + 1);
+      u32 const even = four_fp8_codes<e4m3>(y);
+      u32 const odd = four_fp8_codes<e4m3>(y + 1);
       return interleave(even, odd, even, odd);
     } else {
       return interleave(gather_bytes<0>(code(y[0]), code(y[2]), code(y[4]), code(y[6])),
@@ -264,7 +262,7 @@ struct stochastic_packer {
     return bits == 8 ? two : (two & mask) << (8 - bits);
   }
   __device__ static u32 signs(float const* y) {
-    if constexpr (has_e4m3_conversion) return four_e4m3(y);
+    if constexpr (has_e4m3_conversion) return four_fp8_codes<e4m3>(y);
     return sign_bytes(y);
   }
 };
