@@ -18,8 +18,8 @@ static __global__ void __launch_bounds__(threads, 1)
     auto& shared = *reinterpret_cast<memory<R, Tokens>*>(dynamic);
     prepare(shared, args.split);
     // The next kernel of the stream may start as blocks end here; this one waits for those before it.
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-    asm volatile("griddepcontrol.wait;" ::: "memory");
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
     if (threadIdx.x >= consumers) {
       hopper::give_registers<40>();
       if (threadIdx.x < consumers + 32 && elect()) produce(args, x_map, w_map, shared);

@@ -48,7 +48,6 @@ template <>
 struct fragment_code<e2m1> {
   static constexpr int raw_exponent = -126;
   static constexpr float offset = 0;
-  static constexpr u32 zero = 0;
   static constexpr u32 mask = 0x81c081c0u;
   static constexpr u32 scattered = 0x00400040u;  // bits of the fourth pair that lie apart
 
@@ -73,7 +72,6 @@ template <>
 struct fragment_code<e1m2> {
   static constexpr int raw_exponent = -127;
   static constexpr float offset = 0;
-  static constexpr u32 zero = 0;
   static constexpr u32 mask = 0x80708070u;
 
   QUADRILLE_LEAF static constexpr u32 raw(u32 two) {
@@ -96,7 +94,6 @@ template <int Low>
 struct fragment_code<twos_complement<4, Low>> {
   static constexpr int raw_exponent = -129;
   static constexpr float offset = 8;
-  static constexpr u32 zero = 0x80;
   static constexpr u32 mask = 0x00f000f0u;
 
   QUADRILLE_LEAF static constexpr u32 raw(u32 two) { return (two ^ 0x00080008u) << 4 & mask; }

@@ -131,7 +131,7 @@ struct skinny_block {
         place.next(args.grid.depth);
       }
     }
-    asm volatile("griddepcontrol.launch_dependents;");
+    cudaTriggerProgrammaticLaunchCompletion();
   }
   __device__ __forceinline__ void fetch_tile(u32 to, i32 byte, i32 row,
                                              skinny_barrier* barrier) const {

@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__((Shape::max_warps + 2) * 32, 1)
   }
   if constexpr (target::compute_capability >= 90) {
     ::cuda::ptx::fence_mbarrier_init(::cuda::ptx::sem_release, ::cuda::ptx::scope_cluster);
-    asm volatile("griddepcontrol.wait;" ::: "memory");  // for what comes before in the stream
+    cudaGridDependencySynchronize();  // for what comes before in the stream
   }
   count_tiles<Shape>(args.all, ceil_div(args.w.groups() * 4, i64(cols / 16)), first);
   __syncthreads();
