@@ -45,6 +45,7 @@ struct gemm_call {
   gemm_segments work;
   space memory;
   bool only_plans;
+  bool describes;  // the tile too, where finding it takes longer: for explain
   gemm_plan plan;
 };
 
@@ -171,7 +172,7 @@ void run_prepacked(gemm_call& call, A const& a, B const& b, Epilogue const& epil
   if constexpr (Path == gemm_path::fused) require_short(call.work);
   auto const left = place_decoded<bf16>(call.memory, a);
   auto const right = place_prepacked(call, b);
-  if (call.only_plans) {
+  if (call.describes) {
     if constexpr (Path == gemm_path::fused) {
       i64 clusters = 0;
       describe(call.plan, "BF16", "BF16", choose_fused<R, Epilogue>(call.work, clusters).tokens,
@@ -180,8 +181,8 @@ void run_prepacked(gemm_call& call, A const& a, B const& b, Epilogue const& epil
       skinny_extent const tile = skinny_extent_of<R>(call.work, Epilogue::width);
       describe(call.plan, "BF16", "BF16", tile.tokens, tile.rows);
     }
-    return;
   }
+  if (call.only_plans) return;
   fill_decoded(call.where, a, left);
   if constexpr (!B::is_prepacked) prepack(call.where, b.q, right);
   prepacked_ref<R, u8 const> const weights(right);
