@@ -230,8 +230,8 @@ bool launch_measuring_rows(stream_policy where, Source const& source, Amax const
                                : measuring_row_kernel<false, Amax, Target, Source>;
   i64 const at_once = min(tiles, resident_blocks(kernel, row_threads, 0) / columns);
   if (at_once == 0) return false;
-  launch_together(where, kernel, dim3(unsigned(columns), unsigned(at_once)), row_threads, source,
-                  amax, target, u32(tiles), log2);
+  launch_with({all_at_once()}, where, kernel, dim3(unsigned(columns), unsigned(at_once)),
+              row_threads, 0, source, amax, target, u32(tiles), log2);
   return true;
 }
 #pragma GCC visibility pop

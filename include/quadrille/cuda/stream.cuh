@@ -8,6 +8,7 @@
 /// compiled for different GPUs must not share either, or one of them launches code that it does not hold.
 
 #include <cstddef>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 
@@ -103,32 +104,46 @@ class device_scope {
   int device_ = 0;
 };
 
-/// Enqueues kernel<<<grid, threads, shared>>>(arguments...).
+/// What a launch may ask for: that all thread blocks run at once, so that they can wait for each other; clusters
+/// of so many; or that the kernel may start while the one before it ends, since it waits by itself.
+inline cudaLaunchAttribute all_at_once() {
+  cudaLaunchAttribute result{};
+  result.id = cudaLaunchAttributeCooperative;
+  result.val.cooperative = 1;
+  return result;
+}
+inline cudaLaunchAttribute in_clusters(unsigned blocks) {
+  cudaLaunchAttribute result{};
+  result.id = cudaLaunchAttributeClusterDimension;
+  result.val.clusterDim = {blocks, 1, 1};
+  return result;
+}
+inline cudaLaunchAttribute starting_early(bool may_start = true) {
+  cudaLaunchAttribute result{};
+  if (!may_start) return result;  // ignored
+  result.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  result.val.programmaticStreamSerializationAllowed = 1;
+  return result;
+}
+
+/// Enqueues kernel<<<grid, threads, shared>>>(arguments...) with attributes.
 template <class... Parameters, class... Arguments>
-void launch(stream_policy where, void (*kernel)(Parameters...), dim3 grid, unsigned threads,
-            std::size_t shared, Arguments const&... arguments) {
+void launch_with(std::initializer_list<cudaLaunchAttribute> attributes, stream_policy where,
+                 void (*kernel)(Parameters...), dim3 grid, unsigned threads, std::size_t shared,
+                 Arguments const&... arguments) {
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared;
   config.stream = where.stream;
+  config.attrs = const_cast<cudaLaunchAttribute*>(attributes.begin());
+  config.numAttrs = unsigned(attributes.size());
   check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), "launching a kernel");
 }
-
-/// The same with all thread blocks running at once, so that they can wait for each other.
 template <class... Parameters, class... Arguments>
-void launch_together(stream_policy where, void (*kernel)(Parameters...), dim3 grid,
-                     unsigned threads, Arguments const&... arguments) {
-  cudaLaunchAttribute together{};
-  together.id = cudaLaunchAttributeCooperative;
-  together.val.cooperative = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = dim3(threads);
-  config.stream = where.stream;
-  config.attrs = &together;
-  config.numAttrs = 1;
-  check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), "launching a kernel");
+void launch(stream_policy where, void (*kernel)(Parameters...), dim3 grid, unsigned threads,
+            std::size_t shared, Arguments const&... arguments) {
+  launch_with({}, where, kernel, grid, threads, shared, arguments...);
 }
 
 /// An attribute of the current device.

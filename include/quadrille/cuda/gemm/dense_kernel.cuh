@@ -256,19 +256,9 @@ void launch_dense_shape(stream_policy where, dense_work const& work, CUtensorMap
   i64 const clusters =
       resident_blocks(kernel, Shape::threads, Shape::shared_bytes) / Shape::cluster;
   i64 const tiles = tile_count(work.segments, Shape::rows * Shape::cluster, Shape::cols);
-  cudaLaunchConfig_t config{};
-  cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim = {Shape::cluster, 1, 1};
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = 1;  // it waits by itself
-  config.gridDim = dim3(unsigned(min(clusters, tiles) * Shape::cluster));
-  config.blockDim = dim3(Shape::threads);
-  config.dynamicSmemBytes = Shape::shared_bytes;
-  config.stream = where.stream;
-  config.attrs = attributes;
-  config.numAttrs = 2;
-  check_cuda(cudaLaunchKernelEx(&config, kernel, work, a, b, epilogue), "launching a kernel");
+  launch_with({in_clusters(Shape::cluster), starting_early()}, where, kernel,
+              dim3(unsigned(min(clusters, tiles) * Shape::cluster)), Shape::threads,
+              Shape::shared_bytes, work, a, b, epilogue);
 }
 
 using dense_large = dense_shape<256, 2>;

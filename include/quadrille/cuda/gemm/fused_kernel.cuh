@@ -104,9 +104,7 @@ i64 fused_resident(int blocks) {
   constexpr std::size_t shared = sizeof(fused::memory<R, Tokens>);
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
              "asking for shared memory");
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {unsigned(blocks), 1, 1};
+  cudaLaunchAttribute cluster = in_clusters(unsigned(blocks));
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(unsigned(blocks));
   config.blockDim = dim3(fused::threads);
@@ -139,19 +137,7 @@ void launch_fused_tiles(stream_policy where, gemm_segments const& work,
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(shared)),
              "asking for shared memory");
   fused_choice const choice{Tokens, split};
-  cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim = {unsigned(choice.blocks()), 1, 1};
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;  // the kernel waits
-  attributes[1].val.programmaticStreamSerializationAllowed = 1;
   i64 const tiles = tile_count(work, Tokens, choice.rows());
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(unsigned(choice.blocks() * (split > 1 ? tiles : min(tiles, clusters))));
-  config.blockDim = dim3(fused::threads);
-  config.dynamicSmemBytes = shared;
-  config.stream = where.stream;
-  config.attrs = attributes;
-  config.numAttrs = 2;
   CUtensorMap x_map{};
   CUtensorMap w_map{};
   if (work.depth != 0) {
@@ -162,7 +148,9 @@ void launch_fused_tiles(stream_policy where, gemm_segments const& work,
   }
   fused::arguments<R, Epilogue> args{work, w, epilogue, work.cols, split};
   if (split == 1) args.work.cols = ceil_div(work.cols, i64(2 * fused::rows)) * fused::rows;
-  check_cuda(cudaLaunchKernelEx(&config, kernel, args, x_map, w_map), "launching a kernel");
+  launch_with({in_clusters(unsigned(choice.blocks())), starting_early()}, where, kernel,
+              dim3(unsigned(choice.blocks() * (split > 1 ? tiles : min(tiles, clusters)))),
+              fused::threads, shared, args, x_map, w_map);
 }
 
 /// Enqueues D = X W^T on the current device, which has_hopper_code(). X is_mappable(). Segment s takes

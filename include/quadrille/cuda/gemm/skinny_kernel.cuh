@@ -232,19 +232,10 @@ void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
   require(
       tiles < i64(1) << 31,
       "the product has too many rows for the decode kernel; it is meant for a few, use another");
-  cudaLaunchAttribute early{};  // the kernel waits for what comes before it
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.blockDim = dim3(unsigned(32 * (grid.row_warps * grid.k_warps + 2)));
-  config.gridDim = dim3(unsigned(min(tiles, i64(processors))));
-  config.dynamicSmemBytes = bytes;
-  config.stream = where.stream;
-  config.attrs = &early;
-  config.numAttrs = is_hopper ? 1 : 0;
-  check_cuda(cudaLaunchKernelEx(&config, kernel,
-                                skinny_arguments<R, Epilogue>{all, w, x, epilogue, grid, map, {}}),
-             "launching a kernel");
+  launch_with({starting_early(is_hopper)}, where, kernel,
+              dim3(unsigned(min(tiles, i64(processors)))),
+              unsigned(32 * (grid.row_warps * grid.k_warps + 2)), bytes,
+              skinny_arguments<R, Epilogue>{all, w, x, epilogue, grid, map, {}});
 }
 
 /// Enqueues D = X W^T on the current device, for any number of rows of X: fast up to 32 a segment, and
