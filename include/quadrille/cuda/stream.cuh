@@ -126,6 +126,7 @@ inline cudaLaunchAttribute starting_early(bool may_start = true) {
   return result;
 }
 
+#pragma GCC visibility push(hidden)
 /// Enqueues kernel<<<grid, threads, shared>>>(arguments...) with attributes.
 template <class... Parameters, class... Arguments>
 void launch_with(std::initializer_list<cudaLaunchAttribute> attributes, stream_policy where,
@@ -163,6 +164,7 @@ i64 resident_blocks(void (*kernel)(Parameters...), unsigned threads, std::size_t
              "asking for the occupancy of a kernel");
   return max(i64(1), i64(each) * device_attribute(cudaDevAttrMultiProcessorCount));
 }
+#pragma GCC visibility pop
 
 /// Kernels count rows and columns in 32 bits, and what follows the last ones too; elements in 64.
 inline void require_extents(i64 rows, i64 cols) {

@@ -286,6 +286,7 @@ inline void require_stages(int stages, i64 stage_bytes, i64 limit) {
 /// Bytes of shared memory that a thread block may use on the current device.
 inline int shared_limit() { return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin); }
 
+#pragma GCC visibility push(hidden)  // see stream.cuh
 /// Lets a kernel use its stages. Throws if they do not fit, or if the program has no code for this GPU.
 template <class... Parameters>
 void prepare_stages(void (*kernel)(Parameters...), int stages, i64 stage_bytes) {
@@ -300,5 +301,6 @@ void prepare_stages(void (*kernel)(Parameters...), int stages, i64 stage_bytes) 
                                   int(stages * stage_bytes)),
              "asking for shared memory");
 }
+#pragma GCC visibility pop
 
 }  // namespace quadrille::detail
