@@ -314,6 +314,8 @@ class twos_complement {
   QUADRILLE_LEAF constexpr explicit operator float() const { return decode(code_); }
 
  private:
+  static constexpr u32 mask = (1u << Bits) - 1;
+
   template <class R, class T>
   QUADRILLE_LEAF static constexpr u8 encode_ieee(T x, u32 random) {
     using ieee = detail::ieee<T>;
@@ -322,6 +324,18 @@ class twos_complement {
   }
   template <class R, class T>
   QUADRILLE_LEAF static constexpr u32 round(T x, u32 random) {
+    if constexpr (detail::is_same_v<R, nearest_even> && detail::is_same_v<T, float>)
+      return round_nearest_even(x);
+    else
+      return round_general<R>(x, random);
+  }
+  // One addition does it: from 1.5 * 2^23 on, floats are integers, in two's complement below.
+  QUADRILLE_LEAF static constexpr u32 round_nearest_even(float x) {
+    float const y = detail::min(detail::max(x, float(Low)), float(high));
+    return detail::bits_of(detail::add(y, 0x1.8p23f)) & mask;
+  }
+  template <class R, class T>
+  QUADRILLE_LEAF static constexpr u32 round_general(T x, u32 random) {
     using ieee = detail::ieee<T>;
     auto const raw = detail::bits_of(x);
     bool const negative = (raw & ieee::sign) != 0;
@@ -334,7 +348,7 @@ class twos_complement {
     i32 const lower = i32(a);
     float const fraction = detail::round_to_odd(T(a - T(lower)));
     i32 const steps = lower + i32(R::take_upper(fraction, (lower & 1) != 0, random));
-    return u32(negative ? -steps : steps) & ((1u << Bits) - 1);
+    return u32(negative ? -steps : steps) & mask;
   }
 
   u8 code_;
