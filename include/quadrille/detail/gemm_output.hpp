@@ -34,11 +34,12 @@ class gemm_output {
   void write(i64 row, i64 col, int n, float const* sums) const {
     float const row_scale = mul(options_.alpha, a_.row_factor(row));
     float result[max_run];
-    if constexpr (B::has_row_factors)
-      for (int i = 0; i < n; ++i) result[i] = mul(row_scale, b_.row_factor(col + i));
-    else
-      for (int i = 0; i < n; ++i) result[i] = mul(row_scale, b_.row_factor(0));
-    for (int i = 0; i < n; ++i) result[i] = mul(result[i], sums[i]);
+    if constexpr (B::has_row_factors) {
+      for (int i = 0; i < n; ++i) result[i] = mul(mul(row_scale, b_.row_factor(col + i)), sums[i]);
+    } else {
+      float const scale = mul(row_scale, b_.row_factor(0));
+      for (int i = 0; i < n; ++i) result[i] = mul(scale, sums[i]);
+    }
     if (options_.beta != 0)
       for (int i = 0; i < n; ++i)
         result[i] =
@@ -47,9 +48,12 @@ class gemm_output {
       for (int i = 0; i < n; ++i)
         result[i] = add(result[i], static_cast<float>(options_.bias[col + i]));
     T* const out = d_.data + row * d_.row_stride + col * d_.col_stride;
-    if (d_.col_stride == 1)
+    if (d_.col_stride == 1) {
+      // Stores to lines that are not there wait for one another: fetched a few rows before.
+      for (int i = 0; i < n; i += int(64 / sizeof(T)))
+        __builtin_prefetch(out + 4 * d_.row_stride + i, 1);
       for (int i = 0; i < n; ++i) out[i] = static_cast<T>(result[i]);
-    else
+    } else
       for (int i = 0; i < n; ++i) out[i * d_.col_stride] = static_cast<T>(result[i]);
   }
 

@@ -23,8 +23,8 @@ class tiled_gemm {
   static constexpr int chunk_depth = Product::chunk_depth;
   static constexpr int tile_words = Product::tile_words(chunk_depth);
   static constexpr int panel_words = Product::panel_words(chunk_depth);
-  static constexpr int max_panels = 12;                // decoded at a time: fits the second-level
-  static constexpr i64 task_tiles = 512 / tile_rows;   // cache, with the sums of so many tiles
+  static constexpr int max_panels = 6;                // decoded at a time, and
+  static constexpr i64 task_tiles = 512 / tile_rows;  // their sums: a fifth of a second-level cache
   static constexpr i64 packed_tiles = 4 * task_tiles;  // packed at a time
 
  public:
