@@ -16,8 +16,9 @@
 /// two block scales must stay in FP32's range.
 ///
 /// Vector kernels (detail/gemm_tiled.hpp) keep this order bit for bit where both operands are quantized. If one
-/// is plain, they multiply decoded weights with it and sum by FP32 FMA from the first column to the last, or
-/// by BF16 pairs where the plain one is BF16 and the weights are exact in it: as accurate, other bytes.
+/// is plain, they multiply decoded weights with it and sum by FP32 FMA from the first column to the last (for
+/// a single row block by block), or by BF16 pairs where the plain one is BF16 and the weights are exact in it:
+/// as accurate, other bytes.
 
 #include <quadrille/detail/cpu.hpp>
 #include <quadrille/detail/gemm_portable.hpp>

@@ -83,6 +83,38 @@ TEMPLATE_TEST_CASE("gemm gives the same bytes with prepacked weights", "", nvfp4
   }
 }
 
+TEMPLATE_TEST_CASE("weights whose scales are any bytes, NaN and negative ones among them", "",
+                   nvfp4, mxfp4) {
+  auto b = weights<TestType>(35, 1067);
+  i64 const scales = b.rows() * b.ref().scale_cols();
+  // In rows 0 to 15 any byte; then ordinary ones, and NaN once.
+  for (i64 i = 0; i < scales; ++i)
+    b.ref().scales[i] = u8(i < 16 * b.ref().scale_cols() ? i * 7 : 100 + i % 27);
+  b.ref().scales[20 * b.ref().scale_cols() + 3] = TestType::scale::poison;
+  for (i64 const rows : {1, 5}) {
+    auto const a = quantize<nvfp4>(host, normal(rows, 1067, 58).ref());
+    matrix<> plain(rows, 35);
+    matrix<> packed(rows, 35);
+    matrix<> expected(rows, 35);
+    gemm(host, a, b, plain.ref());
+    gemm(host, a, prepack(b), packed.ref());
+    gemm_options<float> const options;
+    detail::run_portable(host, detail::as_operand(a), detail::as_operand(b), expected.ref(),
+                         options);
+    for (i64 i = 0; i < rows * 35; ++i) {
+      CAPTURE(rows, i);
+      float const value = expected.values[std::size_t(i)];
+      REQUIRE(std::isnan(value) == std::isnan(plain.values[std::size_t(i)]));
+      REQUIRE(std::isnan(value) == std::isnan(packed.values[std::size_t(i)]));
+      if (std::isnan(value)) continue;
+      REQUIRE(value == plain.values[std::size_t(i)]);
+      REQUIRE(value == packed.values[std::size_t(i)]);
+    }
+    REQUIRE(std::isnan(plain(0, 20)));
+    REQUIRE(!std::isnan(plain(0, 21)));
+  }
+}
+
 TEST_CASE("prepacked weights keep their rotation and its seed") {
   auto const b = weights<quartet_backward>(20, 96);
   auto const a = quantize<quartet_backward>(host, normal(5, 96, 55).ref(), {}, 5);

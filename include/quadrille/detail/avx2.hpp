@@ -7,6 +7,7 @@
 
 #include <immintrin.h>
 
+#include <quadrille/detail/integer_element.hpp>
 #include <quadrille/detail/panel.hpp>
 
 QUADRILLE_EXACT_BEGIN
@@ -84,9 +85,31 @@ inline void interleave_scales_by_bytes(u8 const* scales, i64 row_bytes, int n, u
   if (i < n) interleave_bytes<8>(scales + i, row_bytes, out + i * 16);
 }
 
+/// The scales of n blocks of a panel as the bits of floats; false if one is not ordinary.
+template <class F>
+bool decode_scales_by_halves(u8 const* bytes, int n, u32* out) {
+  using ordinary = ordinary_scales<F>;
+  __m128i farthest = _mm_setzero_si128();
+  for (int i = 0; i < n * 16; i += 16) {
+    __m128i const stored = _mm_loadu_si128(reinterpret_cast<__m128i const*>(bytes + i));
+    farthest = _mm_max_epu8(farthest, _mm_sub_epi8(stored, _mm_set1_epi8(char(ordinary::first))));
+    __m128i const halves[2] = {stored, _mm_srli_si128(stored, 8)};
+#pragma GCC unroll 2
+    for (int h = 0; h < 2; ++h) {
+      __m256i const bits = _mm256_slli_epi32(_mm256_cvtepu8_epi32(halves[h]), ordinary::shift);
+      _mm256_store_ps(reinterpret_cast<float*>(out + i + h * 8),
+                      _mm256_mul_ps(_mm256_castsi256_ps(bits), _mm256_set1_ps(ordinary::unit)));
+    }
+  }
+  __m128i const most = _mm_set1_epi8(char(ordinary::last - ordinary::first));
+  return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(farthest, most), most)) == 0xffff;
+}
+
 /// FP32 products by FMA.
 struct avx2_float {
   static constexpr auto interleave_scales = interleave_scales_by_bytes;
+  template <class F>
+  static constexpr auto decode_scales = decode_scales_by_halves<F>;
   static constexpr auto interleave = interleave_by_halves;
   static constexpr int rows = 6;
   static constexpr int max_panels = 1;
@@ -140,6 +163,8 @@ struct avx2_float {
 /// Integer products: unsigned bytes of B times signed bytes of A, four steps of which fit 16 bits.
 struct avx2_int8 {
   static constexpr auto interleave_scales = interleave_scales_by_bytes;
+  template <class F>
+  static constexpr auto decode_scales = decode_scales_by_halves<F>;
   static constexpr auto interleave = interleave_by_halves;
   static constexpr int rows = 4;
   static constexpr int max_panels = 1;

@@ -50,9 +50,26 @@ inline void interleave_16x16(u8 const* codes, i64 row_bytes, u32* out) {
   }
 }
 
+/// The scales of n blocks of a panel as the bits of floats; false if one is not ordinary.
+template <class F>
+bool decode_panel_scales(u8 const* bytes, int n, u32* out) {
+  using ordinary = ordinary_scales<F>;
+  __m128i farthest = _mm_setzero_si128();
+  for (int i = 0; i < n * 16; i += 16) {
+    __m128i const stored = _mm_loadu_si128(reinterpret_cast<__m128i const*>(bytes + i));
+    farthest = _mm_max_epu8(farthest, _mm_sub_epi8(stored, _mm_set1_epi8(char(ordinary::first))));
+    __m512i const bits = _mm512_slli_epi32(_mm512_cvtepu8_epi32(stored), ordinary::shift);
+    _mm512_store_ps(out + i,
+                    _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(ordinary::unit)));
+  }
+  return _mm_cmpgt_epu8_mask(farthest, _mm_set1_epi8(char(ordinary::last - ordinary::first))) == 0;
+}
+
 /// FP32 products by FMA.
 struct avx512_float {
   static constexpr auto interleave_scales = interleave_scales_by_bytes;
+  template <class F>
+  static constexpr auto decode_scales = decode_panel_scales<F>;
   static constexpr auto interleave = interleave_16x16;
   static constexpr int rows = 8;
   static constexpr int max_panels = 3;
@@ -90,16 +107,17 @@ struct avx512_float {
     __m512 const entries = _mm512_loadu_ps(table);
     __m512 acc = _mm512_loadu_ps(sums);
     for (int block = 0; block < blocks; ++block) {
-      __m512 dot = _mm512_setzero_ps();
+      __m512 dots[2] = {_mm512_setzero_ps(), _mm512_setzero_ps()};
       for (int w = block * words; w < (block + 1) * words; ++w) {
         __m512i const codes = _mm512_loadu_si512(from.words + w * 16);
 #pragma GCC unroll 8
         for (int k = 0; k < 8; ++k)
-          dot = _mm512_fmadd_ps(
+          dots[k % 2] = _mm512_fmadd_ps(
               _mm512_permutexvar_ps(_mm512_srli_epi32(codes, unsigned(4 * k)), entries),
-              broadcast(a[(w * 8 + k) * rows]), dot);
+              broadcast(a[(w * 8 + k) * rows]), dots[k % 2]);
       }
-      acc = _mm512_fmadd_ps(dot, _mm512_load_ps(from.scales + block * 16), acc);
+      acc = _mm512_fmadd_ps(_mm512_add_ps(dots[0], dots[1]),
+                            _mm512_load_ps(from.scales + block * 16), acc);
     }
     _mm512_storeu_ps(sums, acc);
   }
@@ -131,6 +149,8 @@ namespace quadrille::detail {
 /// BF16 products, two of a pair of columns at once.
 struct avx512_bf16 {
   static constexpr auto interleave_scales = interleave_scales_by_bytes;
+  template <class F>
+  static constexpr auto decode_scales = decode_panel_scales<F>;
   static constexpr auto interleave = interleave_16x16;
   static constexpr int rows = 8;
   static constexpr int max_panels = 3;
@@ -183,6 +203,8 @@ namespace quadrille::detail {
 /// Integer products by VNNI: unsigned bytes of B times signed bytes of A.
 struct avx512_int8 {
   static constexpr auto interleave_scales = interleave_scales_by_bytes;
+  template <class F>
+  static constexpr auto decode_scales = decode_panel_scales<F>;
   static constexpr auto interleave = interleave_16x16;
   static constexpr int rows = 4;
   static constexpr int max_panels = 3;
@@ -239,7 +261,6 @@ struct avx512_int8 {
                                              u8 const* table, int blocks, float* sums) {
     __m512i const entries =
         _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<__m128i const*>(table)));
-    __m512i const low = _mm512_set1_epi8(15);
     __m512 acc = _mm512_loadu_ps(sums);
     for (int block = 0; block < blocks; ++block) {
       __m512i even = _mm512_set1_epi32(i32(a.a_seeds[block * rows]));
@@ -249,10 +270,9 @@ struct avx512_int8 {
         int const w = block * (Steps / 2) + i;
         u32 const* const tokens = a.a + 2 * w * rows;
         __m512i const codes = _mm512_loadu_si512(from.words + w * 16);
-        __m512i const high = _mm512_and_si512(_mm512_srli_epi32(codes, 4), low);
-        even = _mm512_dpbusd_epi32(even, _mm512_shuffle_epi8(entries, _mm512_and_si512(codes, low)),
-                                   _mm512_set1_epi32(i32(tokens[0])));
-        odd = _mm512_dpbusd_epi32(odd, _mm512_shuffle_epi8(entries, high),
+        even =
+            _mm512_dpbusd_epi32(even, look_up(entries, codes), _mm512_set1_epi32(i32(tokens[0])));
+        odd = _mm512_dpbusd_epi32(odd, look_up(entries, _mm512_srli_epi32(codes, 4)),
                                   _mm512_set1_epi32(i32(tokens[rows])));
       }
       acc = add_block<Fused>(acc, _mm512_add_epi32(even, odd),
@@ -267,14 +287,20 @@ struct avx512_int8 {
     __m512i const words = _mm512_loadu_si512(codes);
     __m512i const entries =
         _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<__m128i const*>(table)));
-    __m512i const low = _mm512_set1_epi8(15);
-    __m512i const even = _mm512_and_si512(words, low);
-    __m512i const odd = _mm512_and_si512(_mm512_srli_epi32(words, 4), low);
-    _mm512_store_si512(out, _mm512_shuffle_epi8(entries, even));
-    _mm512_store_si512(out + 16, _mm512_shuffle_epi8(entries, odd));
+    _mm512_store_si512(out, look_up(entries, words));
+    _mm512_store_si512(out + 16, look_up(entries, _mm512_srli_epi32(words, 4)));
   }
 
  private:
+  // Entries of the low halves of bytes. `entries` are 16, four times.
+  static __m512i look_up(__m512i entries, __m512i bytes) {
+#if defined(__AVX512VBMI__)
+    return _mm512_permutexvar_epi8(bytes, entries);
+#else
+    return _mm512_shuffle_epi8(entries, _mm512_and_si512(bytes, _mm512_set1_epi8(15)));
+#endif
+  }
+
   // One rounding where the product is exact, else one for the product and one for the sum.
   template <bool Fused>
   static __m512 add_block(__m512 sum, __m512i dot, __m512 scale) {

@@ -44,7 +44,14 @@ int packed_rows(A const& a) {
 template <class Kernel, int Step, class B>
 bool load_scales(B const& b, i64 panel, i64 k, int blocks, u32* scales) {
   static_assert(deepest / word_codes <= most_panel_scales);
-  b.template panel_scales<Kernel>(panel, k, Step, blocks, scales);
+  if constexpr (B::has_scale_bytes && Step == B::block_cols) {
+    u8 scratch[panel_rows * most_panel_scales];
+    u8 const* const bytes = b.template panel_scale_bytes<Kernel>(panel, k, blocks, scratch);
+    if (bytes != nullptr &&
+        Kernel::template decode_scales<typename B::scale_format>(bytes, blocks, scales))
+      return true;
+  }
+  b.panel_scales(panel, k, Step, blocks, scales);
   u32 extreme = 0;
   if constexpr (!is_always_moderate<typename B::scale_format>)
     for (int i = 0; i < blocks * panel_rows; ++i) extreme |= u32(!is_moderate(as_float(scales[i])));
@@ -199,16 +206,19 @@ struct int8_product {
     u32* const scales = out + depth / 4 * rows;
     u32* const seeds = scales + depth / granule * rows;
     for (int r = 0; r < packed_rows<rows>(a); ++r) {
-      pack_row(a, row + r, k, depth, out + r);
-      float values[deepest];
-      a.block_scales(row + r, k, granule, depth / granule, values);
+      u32 bytes[deepest / 4];
+      i32 sums[deepest / 4];
+      u32 factors[deepest / granule];
+      read_row(a, row + r, k, depth, bytes);
+      for (int s = 0; s < depth / 4; ++s) out[s * rows + r] = bytes[s];
+      for (int s = 0; s < depth / 4; ++s) sums[s] = sum_of_bytes(bytes[s]);
+      a.block_scales(row + r, k, granule, depth / granule, factors);
       for (int j = 0; j < depth / granule; ++j) {
-        float const scale = values[j];
+        float const scale = as_float(factors[j]);
         if constexpr (!is_always_moderate<typename A::scale_format>) moderate &= is_moderate(scale);
         scales[j * rows + r] = bits_of(mul(scale, unit));
         i32 sum = 0;
-        for (int s = j * granule / 4; s < (j + 1) * granule / 4; ++s)
-          sum += sum_of_bytes(out[s * rows + r]);
+        for (int s = 0; s < granule / 4; ++s) sum += sums[j * (granule / 4) + s];
         seeds[j * rows + r] = u32(-raise * sum);
       }
     }
@@ -260,26 +270,43 @@ struct int8_product {
                         integers_of<typename B::element>.largest * granule)) <=
       24;
 
-  // Bytes of a row of A in the order of a panel's: of 8 columns the even ones, then the odd ones.
-  static void pack_row(A const& a, i64 row, i64 k, int depth, u32* out) {
+  // A row of A in bytes, zeros beyond the matrix, in the order of a panel's: of 8 columns the even ones, then
+  // the odd ones.
+  static void read_row(A const& a, i64 row, i64 k, int depth, u32* out) {
     using element = typename A::element;
-    u8 bytes[deepest] = {};
     int const n = row < a.rows() ? int(min(i64(depth), a.cols() - k)) : 0;
-    if (n > 0) {
-      u8 const* const codes = a.codes_of(row);
-      for (int i = 0; i < n; ++i)
-        bytes[i] = u8(integers_of<element>.value[load_code<element>(codes, k + i)]);
-    }
-    for (int w = 0; w < depth / word_codes; ++w) {
-      u8 const* const b = bytes + w * word_codes;
-      out[2 * w * rows] = u32(b[0]) | u32(b[2]) << 8 | u32(b[4]) << 16 | u32(b[6]) << 24;
-      out[(2 * w + 1) * rows] = u32(b[1]) | u32(b[3]) << 8 | u32(b[5]) << 16 | u32(b[7]) << 24;
+    if constexpr (element::bits <= 4) {
+      alignas(16) static constexpr signed_table<element> table{};
+      alignas(64) u32 codes[deepest / word_codes] = {};
+      alignas(64) u32 bytes[deepest / 4];
+      if (n > 0) std::memcpy(codes, a.codes_of(row) + k / 2, std::size_t(ceil_div(n, 2)));
+      if (n % word_codes != 0) codes[n / word_codes] &= (1u << 4 * (n % word_codes)) - 1;
+      for (int w = 0; w < deepest / word_codes; w += panel_rows)
+        Kernel::expand(codes + w, table.value, bytes + 2 * w);
+      for (int w = 0; w < depth / word_codes; ++w)
+        for (int odd = 0; odd < 2; ++odd)
+          out[2 * w + odd] = bytes[(w / panel_rows * 2 + odd) * panel_rows + w % panel_rows];
+    } else {
+      u8 bytes[deepest] = {};
+      if (n > 0) std::memcpy(bytes, a.codes_of(row) + k, std::size_t(n));
+      if constexpr (!integers_of<element>.are_codes)
+        for (int i = 0; i < n; ++i) bytes[i] = u8(integers_of<element>.value[bytes[i]]);
+      u32 words[deepest / 4];
+      std::memcpy(words, bytes, sizeof words);
+      for (int w = 0; w < depth / word_codes; ++w) {
+        u32 const low = words[2 * w];
+        u32 const high = words[2 * w + 1];
+        out[2 * w] =
+            (low & 0xff) | (low >> 8 & 0xff00) | (high & 0xff) << 16 | (high >> 16 & 0xff) << 24;
+        out[2 * w + 1] =
+            (low >> 8 & 0xff) | (low >> 24) << 8 | (high >> 8 & 0xff) << 16 | (high >> 24) << 24;
+      }
     }
   }
+  // A loop over words, so that it vectorises.
   static i32 sum_of_bytes(u32 word) {
-    i32 sum = 0;
-    for (int i = 0; i < 4; ++i) sum += static_cast<signed char>(word >> 8 * i & 255);
-    return sum;
+    return (i32(word << 24) >> 24) + (i32(word << 16) >> 24) + (i32(word << 8) >> 24) +
+           (i32(word) >> 24);
   }
 };
 

@@ -24,8 +24,9 @@ template <class E>
 struct integer_values {
   signed char value[1 << E::bits] = {};
   int largest = 0;
-  // The step is a power of two, and every value is -128 to 127 steps.
-  bool fits = (bits_of(E::min_subnormal) & 0x7fffffu) == 0;
+  // The step is a power of two, every value is -128 to 127 steps, and code 0, which fills up, is 0.
+  bool fits = (bits_of(E::min_subnormal) & 0x7fffffu) == 0 && is_zero(E::decode(0));
+  bool are_codes = true;  // a code is its value
 
   constexpr integer_values() {
     for (u32 code = 0; code < (1u << E::bits); ++code) enter(code, E::decode(code));
@@ -40,6 +41,7 @@ struct integer_values {
     }
     largest = max(largest, int(steps));
     value[code] = static_cast<signed char>(element < 0 ? -int(steps) : int(steps));
+    are_codes &= value[code] == static_cast<signed char>(code);
   }
 };
 template <class E>
@@ -56,6 +58,15 @@ struct raised_table {
   }
 };
 
+/// As it is, for half a byte a code: what the codes of A become.
+template <class E>
+struct signed_table {
+  u8 value[16] = {};
+  constexpr signed_table() {
+    for (int code = 0; code < (1 << E::bits); ++code) value[code] = u8(integers_of<E>.value[code]);
+  }
+};
+
 constexpr int bit_width(u32 n) { return n == 0 ? 0 : 1 + bit_width(n / 2); }
 
 /// Bits of a stored scale's significand.
@@ -67,17 +78,36 @@ template <class F>
   requires requires { F::max_code; }
 inline constexpr int significand_bits<F> = F::mantissa_bits + 1;
 
-/// Scales of these magnitudes may be multiplied with each other and with elements in any order without
-/// leaving FP32's normal range; so may 0 and NaN.
+/// Scales of these magnitudes, up to 2^50 and down to its inverse, may be multiplied with each other and with
+/// elements in any order without leaving FP32's normal range; so may 0 and NaN.
+inline constexpr int moderate_exponent = 50;
 QUADRILLE_LEAF constexpr bool is_moderate(float scale) {  // no branches, so that it vectorises
   u32 const field = magnitude_bits(scale) >> 23;
-  return (u32(is_zero(scale)) | u32(is_nan(scale)) | u32(field - (127 - 50) <= 100)) != 0;
+  return (u32(is_zero(scale)) | u32(is_nan(scale)) |
+          u32(field - (127 - moderate_exponent) <= 2 * moderate_exponent)) != 0;
 }
 template <class F>
 inline constexpr bool is_always_moderate = false;
 template <class F>
   requires requires { F::max_code; }
 inline constexpr bool is_always_moderate<F> = is_moderate(F::max) && is_moderate(F::min_subnormal);
+
+/// Scales of a byte, E4M3 or UE8M0, that are ordinary: no NaN, not negative, and moderate. They lie between two
+/// codes. Moved left by `shift`, the fields are where a float has them: the value over `unit`.
+template <class F>
+struct ordinary_scales {
+  static constexpr int first = 0;
+  static constexpr int last = int(F::max_code);
+  static constexpr int shift = 23 - F::mantissa_bits;
+  static constexpr float unit = exp2i(127 - F::bias);
+};
+template <>
+struct ordinary_scales<ue8m0> {
+  static constexpr int first = 127 - moderate_exponent;
+  static constexpr int last = 127 + moderate_exponent;
+  static constexpr int shift = 23;
+  static constexpr float unit = 1;
+};
 
 }  // namespace quadrille::detail
 QUADRILLE_EXACT_END

@@ -11,8 +11,11 @@
 /// and of a quantized one, for the vector kernels:
 ///   panel_words<Kernel>(panel, first, n, scratch)   n words of 8 codes of each row of a panel, interleaved;
 ///                                           zeros beyond the matrix. In `scratch`, or where they are.
-///   block_scales(row, k, step, n, out)      n block scales, at columns k, k + step, ..; 0 beyond the matrix
-///   panel_scales<Kernel>(panel, k, step, n, out)    the same for each row of a panel: [block][row]
+///   block_scales(row, k, step, n, out)      n block scales, at columns k, k + step, .., as the bits of floats;
+///                                           0 beyond the matrix
+///   panel_scales(panel, k, step, n, out)    the same for each row of a panel: [block][row]
+///   panel_scale_bytes<Kernel>(panel, k, n, scratch)   n blocks' scales of a byte as they are stored, in `scratch`
+///                                           or where they are; null if not all are there
 
 #include <cstring>
 
@@ -37,12 +40,22 @@ struct format_of<S> {
 template <class S>
 using stored_format = typename format_of<S>::type;
 
-// A byte without infinities, with one NaN: E4M3.
-template <class F>
-inline constexpr bool is_nan_at_top = false;
-template <class F>
-  requires requires { F::max_code, F::exponent_bits, F::bias, F::has_nan, F::has_infinity; }
-inline constexpr bool is_nan_at_top<F> = F::has_nan && !F::has_infinity && F::bits == 8;
+/// True if a block's scale is a byte that decodes to E4M3's value, or to UE8M0's: the vector kernels know these.
+template <class Scale>
+constexpr bool has_scale_bytes() {
+  using format = stored_format<Scale>;
+  if constexpr (!is_linear<Scale> || !(is_same_v<format, e4m3> || is_same_v<format, ue8m0>)) {
+    return false;
+  } else {
+    for (u32 code = 0; code < 256; ++code) {
+      float const value = format::decode(code);
+      // To clang a product with NaN is no constant.
+      if (!is_nan(value) && bits_of(Scale::decoder(u8(code), 1).factor) != bits_of(value))
+        return false;
+    }
+    return true;
+  }
+}
 
 /// Fetches a line into the second-level cache; any address may be named.
 QUADRILLE_LEAF void prefetch(void const* line) { __builtin_prefetch(line, 0, 2); }
@@ -60,7 +73,7 @@ template <class Scale, class Word>
 void decode_scales(Word const* stored, int n, u32* out) {
   using format = stored_format<Scale>;
   using narrow = typename Scale::stored;
-  if constexpr (is_linear<Scale> && is_nan_at_top<format>) {
+  if constexpr (has_scale_bytes<Scale>() && is_same_v<format, e4m3>) {
     constexpr int sign = format::exponent_bits + format::mantissa_bits;
     for (int i = 0; i < n; ++i) {
       u32 const magnitude = stored[i] & ((1u << sign) - 1);
@@ -104,6 +117,7 @@ class quantized_operand {
   static constexpr bool is_quantized = true;
   static constexpr int block_cols = R::block::cols;
   static constexpr bool is_scaled_code = is_linear<scale>;
+  static constexpr bool has_scale_bytes = detail::has_scale_bytes<scale>();
   static constexpr bool has_row_factors = scale::scope == outer_scope::row;
   static constexpr double largest = element::max;
   static constexpr double smallest = element::min_subnormal;
@@ -146,15 +160,15 @@ class quantized_operand {
       for (int i = whole; i < n; ++i) scratch[i * panel_rows + r] = word(row + r, first + i);
     return scratch;
   }
-  void block_scales(i64 row, i64 k, int step, int n, float* out) const {
+  void block_scales(i64 row, i64 k, int step, int n, u32* out) const {
+    wide_scale<scale> stored[most_panel_scales];
     i64 const left = row < q_.rows ? ceil_div(max(i64(0), q_.cols - k), i64(step)) : 0;
     int const exist = int(min(i64(n), left));
-    typename scale::stored const* const stored = q_.scales + row * q_.scale_cols();
-    for (int j = 0; j < exist; ++j)
-      out[j] = scale::decoder(stored[(k + j * step) / block_cols], 1).factor;
+    auto const* const from = q_.scales + row * q_.scale_cols();
+    for (int j = 0; j < exist; ++j) stored[j] = from[(k + j * step) / block_cols];
+    decode_scales<scale>(stored, exist, out);
     for (int j = exist; j < n; ++j) out[j] = 0;
   }
-  template <class Kernel>
   void panel_scales(i64 panel, i64 k, int step, int n, u32* out) const {
     wide_scale<scale> stored[panel_rows * most_panel_scales];
     i64 const rows = min(i64(panel_rows), q_.rows - panel * panel_rows);
@@ -162,34 +176,28 @@ class quantized_operand {
     int const exist = int(min(i64(n), left));
     if (rows < panel_rows)
       for (auto& word : stored) word = 0;
-    if (!interleave<Kernel>(panel, k, step, exist, stored))
-      for (int r = 0; r < rows; ++r) {
-        auto const* const from = q_.scales + (panel * panel_rows + r) * q_.scale_cols();
-        for (int j = 0; j < exist; ++j)
-          stored[j * panel_rows + r] = from[(k + j * step) / block_cols];
-      }
+    for (int r = 0; r < rows; ++r) {
+      auto const* const from = q_.scales + (panel * panel_rows + r) * q_.scale_cols();
+      for (int j = 0; j < exist; ++j)
+        stored[j * panel_rows + r] = from[(k + j * step) / block_cols];
+    }
     decode_scales<scale>(stored, exist * panel_rows, out);
     // A stored 0 need not decode to 0.
     for (int j = 0; j < n; ++j)
       for (i64 r = j < exist ? rows : 0; r < panel_rows; ++r) out[j * panel_rows + r] = 0;
   }
+  template <class Kernel>
+  u8 const* panel_scale_bytes(i64 panel, i64 k, int n, u8* scratch) const {
+    i64 const first = k / block_cols;
+    if (n % 8 != 0 || (panel + 1) * panel_rows > q_.rows || first + n > q_.scale_cols())
+      return nullptr;
+    Kernel::interleave_scales(q_.scales + panel * panel_rows * q_.scale_cols() + first,
+                              q_.scale_cols(), n, scratch);
+    return scratch;
+  }
   u8 const* codes_of(i64 row) const { return q_.codes + row * row_bytes<element>(q_.cols); }
 
  private:
-  // Scales of a byte by the kernel: all rows of a panel and each block once, or it returns false.
-  template <class Kernel>
-  bool interleave(i64 panel, i64 k, int step, int n, wide_scale<scale>* stored) const {
-    if constexpr (sizeof(typename scale::stored) == 1) {
-      if (step != block_cols || n % 8 != 0 || (panel + 1) * panel_rows > q_.rows) return false;
-      u8 bytes[panel_rows * most_panel_scales];
-      Kernel::interleave_scales(q_.scales + panel * panel_rows * q_.scale_cols() + k / block_cols,
-                                q_.scale_cols(), n, bytes);
-      for (int i = 0; i < n * panel_rows; ++i) stored[i] = bytes[i];
-      return true;
-    }
-    return false;
-  }
-
   // 8 codes of a row, zeros beyond the matrix.
   u32 word(i64 row, i64 at) const {
     i64 const bytes = row_bytes<element>(q_.cols);

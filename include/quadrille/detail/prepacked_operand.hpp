@@ -22,6 +22,7 @@ class prepacked_operand {
   static constexpr bool is_quantized = true;
   static constexpr int block_cols = R::block::cols;
   static constexpr bool is_scaled_code = is_linear<scale>;
+  static constexpr bool has_scale_bytes = detail::has_scale_bytes<scale>();
   static constexpr bool has_row_factors = scale::scope == outer_scope::row;
   static constexpr double largest = element::max;
   static constexpr double smallest = element::min_subnormal;
@@ -56,7 +57,6 @@ class prepacked_operand {
       prefetch(scales + i);
     return q_->words(panel, first);
   }
-  template <class Kernel>
   void panel_scales(i64 panel, i64 k, int step, int n, u32* out) const {
     wide_scale<scale> stored[panel_rows * most_panel_scales];
     i64 const left = ceil_div(max(i64(0), q_->cols() - k), i64(step));
@@ -65,7 +65,15 @@ class prepacked_operand {
       for (int r = 0; r < panel_rows; ++r)
         stored[j * panel_rows + r] = q_->scales(panel, (k + j * step) / block_cols)[r];
     decode_scales<scale>(stored, exist * panel_rows, out);
-    for (int i = exist * panel_rows; i < n * panel_rows; ++i) out[i] = 0;
+    // A stored 0 need not decode to 0.
+    i64 const rows = min(i64(panel_rows), q_->rows() - panel * panel_rows);
+    for (int j = 0; j < n; ++j)
+      for (i64 r = j < exist ? rows : 0; r < panel_rows; ++r) out[j * panel_rows + r] = 0;
+  }
+  template <class Kernel>
+  u8 const* panel_scale_bytes(i64 panel, i64 k, int n, u8*) const {
+    i64 const first = k / block_cols;
+    return first + n <= q_->scale_cols() ? q_->scales(panel, first) : nullptr;
   }
 
  private:
