@@ -70,6 +70,13 @@ template <class Rule>
   requires requires { Rule::correction_group; }
 inline constexpr int rule_correction_group<Rule> = Rule::correction_group;
 
+template <class Rule, class E, class F>
+QUADRILLE_HD consteval bool rule_chooses_lanes() {
+  if constexpr (requires { typename Rule::chooses_lanes; })
+    return chooses_as<typename Rule::chooses_lanes, Rule, E, F>();
+  return false;
+}
+
 template <class F, class Rule, outer_scope Scope>
 struct leveled {
   using format = F;
@@ -91,6 +98,14 @@ struct leveled {
   template <class E>
   QUADRILLE_LEAF static constexpr auto choose(block_values const& block, outer_scale const& o) {
     return Rule::template choose<Rule, E, F>(block, o);
+  }
+  // Whether it has a choose_lanes that is choose() for many blocks at once.
+  template <class E>
+  static constexpr bool chooses_lanes = rule_chooses_lanes<Rule, E, F>();
+  template <class E, int N, bool EachOuter, class Word>
+  QUADRILLE_HD static constexpr void choose_lanes(block_lanes<N, EachOuter> const& blocks,
+                                                  scale_code<F>* stored, Word* maps) {
+    Rule::template choose_lanes<Rule, E, F>(blocks, stored, maps);
   }
   QUADRILLE_LEAF static constexpr linear_decoder decoder(stored s, float outer_decode) {
     return linear_decoder{mul(F::decode(s), outer_decode)};

@@ -51,6 +51,39 @@ struct chosen_scale {
 template <class Stored, class Map>
 chosen_scale(Stored, Map) -> chosen_scale<Stored, Map>;
 
+/// What a rule sees of N blocks side by side, if it chooses for many at once: element i of block b is
+/// x[N * i + b].
+template <int N, bool EachOuter>
+struct block_lanes {
+  float const* x;
+  int n;
+  float const* amax;
+  outer_scale const* outer;  // one for all, or one each
+  QUADRILLE_LEAF constexpr outer_scale const& outer_of(int b) const {
+    return outer[EachOuter ? b : 0];
+  }
+};
+/// A scale's code in a type that vectorises.
+template <class F>
+using scale_code = decltype(F::encode_finite(1.f));
+
+namespace detail {
+// A map as a plain word, if it is one: arrays of structs do not vectorise.
+template <class Map>
+using map_word = select_t<sizeof(Map) == sizeof(float), float, Map>;
+
+// True if Rule derives from Base and chooses as Base does, whatever parameters it redeclares.
+template <class Base, class Rule, class E, class F>
+QUADRILLE_HD consteval bool chooses_as() {
+  if constexpr (__is_base_of(Base, Rule)) {
+    constexpr auto own = &Rule::template choose<Rule, E, F>;
+    constexpr auto theirs = &Base::template choose<Rule, E, F>;
+    if constexpr (is_same_v<decltype(own), decltype(theirs)>) return own == theirs;
+  }
+  return false;
+}
+}  // namespace detail
+
 // ---- Orders of operations. Equal in real arithmetic; they differ in about 1 of 1000 scales and 1 of
 // ---- 3000 codes for BF16 data, so bit equality needs one to be named.
 //   target(amax, s, max)  the block scale before rounding: amax * s / max, s the outer encode scale
