@@ -77,6 +77,13 @@ QUADRILLE_HD consteval bool rule_chooses_lanes() {
   return false;
 }
 
+template <class Rule, class E, class F>
+QUADRILLE_HD consteval bool rule_corrects_lanes() {
+  if constexpr (requires { typename Rule::corrects_lanes; })
+    return &Rule::template correct<E, F> == &Rule::corrects_lanes::template correct<E, F>;
+  return false;
+}
+
 template <class F, class Rule, outer_scope Scope>
 struct leveled {
   using format = F;
@@ -114,6 +121,14 @@ struct leveled {
   QUADRILLE_HD static constexpr void correct(correction_input<E> const& group, stored* scales,
                                              block_random const& random) {
     Rule::template correct<E, F>(group, scales, random);
+  }
+  // Whether it has a correct_lanes that is correct() for many groups at once.
+  template <class E>
+  static constexpr bool corrects_lanes = rule_corrects_lanes<Rule, E, F>();
+  template <int N>
+  QUADRILLE_HD static constexpr void correct_lanes(correction_lanes<N> const& groups,
+                                                   u32 const* words, stored* scales) {
+    Rule::template correct_lanes<F>(groups, words, scales);
   }
 };
 

@@ -221,6 +221,15 @@ struct correction_input {
   int blocks;
 };
 
+/// N correction groups side by side: element i of group g is at N * i + g.
+template <int N>
+struct correction_lanes {
+  float const* grid;
+  float const* rounded;  ///< the values of the codes
+  int n;
+  int blocks;
+};
+
 /// MS-EDEN (Quartet II, arXiv 2601.22813): elements are rounded to nearest, then the block scales of a
 /// group are multiplied by sum(y^2) / sum(y q), which undoes the shrinkage of the projection, and
 /// rounded stochastically. `Group` is 16 in the paper's algorithm 1, 128 in the published kernel.
@@ -256,11 +265,50 @@ struct eden : amax_rule {
       squares = detail::add(squares, detail::mul(g.grid[i], g.grid[i]));
       products = detail::add(products, detail::mul(g.grid[i], E::decode(g.codes[i])));
     }
-    float const factor = detail::is_zero(products) ? 1 : detail::div(squares, products);
+    float const by = factor(squares, products);
     for (int block = 0; block < g.blocks; ++block)
       if (stored[block] != F::nan)
-        stored[block] = F::template encode<stochastic<24>>(
-            detail::mul(F::decode(stored[block]), factor), random(block));
+        stored[block] = u8(corrected<F>(stored[block], by, random(block)));
+  }
+
+  using corrects_lanes = eden;
+
+  /// The same for N groups, given the word of each block.
+  template <class F, int N>
+  QUADRILLE_HD static constexpr void correct_lanes(correction_lanes<N> const& groups,
+                                                   u32 const* words, u8* stored) {
+    float squares[N] = {};
+    float products[N] = {};
+    for (int i = 0; i < groups.n; ++i)
+      for (int g = 0; g < N; ++g) {
+        float const y = groups.grid[N * i + g];
+        squares[g] = detail::add(squares[g], detail::mul(y, y));
+        products[g] = detail::add(products[g], detail::mul(y, groups.rounded[N * i + g]));
+      }
+    float factors[N];
+    for (int g = 0; g < N; ++g) factors[g] = factor(squares[g], products[g]);
+    for (int block = 0; block < groups.blocks; ++block) {
+      u32 codes[N];
+      u32 random[N];
+      for (int g = 0; g < N; ++g) codes[g] = stored[groups.blocks * g + block];
+      for (int g = 0; g < N; ++g) random[g] = words[groups.blocks * g + block];
+      for (int g = 0; g < N; ++g) codes[g] = corrected<F>(codes[g], factors[g], random[g]);
+      for (int g = 0; g < N; ++g) stored[groups.blocks * g + block] = u8(codes[g]);
+    }
+  }
+
+ private:
+  QUADRILLE_LEAF static constexpr float factor(float squares, float products) {
+    float const ratio = detail::div(squares, products);
+    return detail::is_zero(products) ? 1 : ratio;
+  }
+  // NaN stays NaN.
+  template <class F>
+  QUADRILLE_LEAF static constexpr u32 corrected(u32 code, float by, u32 random) {
+    float const scale = detail::mul(F::decode(code), by);
+    u32 const rounded = F::template encode_finite<stochastic<24>>(scale, random);
+    u32 const is_nan = detail::is_nan(scale) ? ~0u : 0u;  // a mask, as a branch would not vectorise
+    return (rounded & ~is_nan) | (F::nan & is_nan);
   }
 };
 

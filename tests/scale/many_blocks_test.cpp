@@ -3,6 +3,8 @@
 
 // Rules that choose for many blocks at once choose as they do for each block alone.
 
+#include <algorithm>
+
 #include "quantize/probe.hpp"
 
 #include <quadrille/codec.hpp>
@@ -81,6 +83,41 @@ TEST_CASE("Scale/ManyBlocks.ErrorSearch") {
 }
 
 TEST_CASE("Scale/ManyBlocks.Fp8Exact") { choose_as_alone<nvfp4_fp8_exact>(); }
+
+TEST_CASE("Scale/ManyBlocks.EdenCorrectsAsEachGroupAlone") {
+  using scale = two_level<e4m3, eden<32>>;
+  constexpr int groups = 40;
+  constexpr int size = 32;
+  constexpr int each = 2;
+  STATIC_REQUIRE(scale::corrects_lanes<e2m1>);
+  for (float const sigma : {1.f, 0.f, 1e-30f, 1e25f}) {
+    floats const grid = inputs::normal(groups * size, 6, sigma);
+    floats y(grid.size());
+    floats rounded(grid.size());
+    std::vector<u32> codes(grid.size());
+    for (std::size_t i = 0; i < grid.size(); ++i) {
+      std::size_t const at = i % size * groups + i / size;
+      codes[i] = e2m1::encode_finite(grid[i]);
+      y[at] = grid[i];
+      rounded[at] = e2m1::decode(codes[i]);
+    }
+    u32 words[groups * each];
+    u8 together[groups * each];
+    u8 alone[groups * each];
+    block_random const random{{7, 1}, 3, 0, size / each};
+    for (int b = 0; b < groups * each; ++b) {
+      words[b] = random(b);
+      together[b] = alone[b] = b % 5 == 0 ? e4m3::nan : u8(b);
+    }
+    scale::correct_lanes(correction_lanes<groups>{y.data(), rounded.data(), size, each}, words,
+                         together);
+    for (int g = 0; g < groups; ++g)
+      scale::correct<e2m1>(
+          {&grid[std::size_t(g * size)], &codes[std::size_t(g * size)], size, each},
+          alone + g * each, {random.key, random.row, g * size, random.block_cols});
+    CHECK(std::equal(alone, alone + groups * each, together));
+  }
+}
 
 TEST_CASE("Scale/ManyBlocks.AChoiceOfItsOwnCounts") {
   using mine = two_level<e4m3, always_one>;

@@ -108,7 +108,7 @@ class tile_loader {
   i64 units_a_row_;
   sign_vector signs_;
   bool is_dense_;
-  float buffer_[tiles::elements];
+  alignas(64) float buffer_[tiles::elements];
 };
 
 /// Largest finite magnitude of n values.
@@ -218,7 +218,7 @@ class tile_random {
   random_key key_;
   i64 rows_[block_rows_a_tile] = {};
   i64 cols_[block_rows_a_tile] = {};
-  word words_[tiles::elements];
+  alignas(64) word words_[tiles::elements];
 };
 
 /// Two 4-bit codes a byte (even element low), or wider codes a byte each; n <= N codes. Narrowing first
