@@ -70,8 +70,7 @@ class tile_loader {
     if constexpr (is_same_v<T, float> && R::rotation::size == 1) {
       return from;
     } else {
-      for (int i = 0; i < tiles::elements; ++i) buffer_[i] = static_cast<float>(from[i]);
-      rotation::apply(buffer_, tiles::elements, signs_);
+      rotation::load(from, buffer_, tiles::elements, signs_);
       return buffer_;
     }
   }
