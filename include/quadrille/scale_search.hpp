@@ -299,7 +299,7 @@ struct eden : amax_rule {
 
  private:
   QUADRILLE_LEAF static constexpr float factor(float squares, float products) {
-    float const ratio = detail::div(squares, products);
+    float const ratio = detail::div(squares, detail::is_zero(products) ? 1 : products);
     return detail::is_zero(products) ? 1 : ratio;
   }
   // NaN stays NaN.

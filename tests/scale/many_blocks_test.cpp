@@ -84,6 +84,8 @@ TEST_CASE("Scale/ManyBlocks.ErrorSearch") {
 
 TEST_CASE("Scale/ManyBlocks.Fp8Exact") { choose_as_alone<nvfp4_fp8_exact>(); }
 
+TEST_CASE("Scale/ManyBlocks.Quest") { choose_as_alone<quartet_forward>(); }
+
 TEST_CASE("Scale/ManyBlocks.EdenCorrectsAsEachGroupAlone") {
   using scale = two_level<e4m3, eden<32>>;
   constexpr int groups = 40;
