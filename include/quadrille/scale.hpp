@@ -31,6 +31,8 @@ enum class outer_scope { none, tensor, row };
 ///                              is a linear_decoder, the GEMM scales sums of whole blocks
 /// and, if it changes scales after the elements are rounded (MS-EDEN), correction_group and
 ///   correct(group, scales, random)   new stored scales for the group's blocks
+/// Both may come for many blocks at once too, for vector code on the host: choose_lanes and correct_lanes, used
+/// where chooses_lanes<Element> and corrects_lanes<Element> are true.
 template <class S>
 concept scale_hierarchy = requires(block_values block, outer_scale o, typename S::stored stored) {
   { S::scope } -> detail::same_as<outer_scope const&>;
