@@ -114,6 +114,10 @@ BENCHMARK(quantize_bench<ufp4_two_level, tensor_scale::given>)
     ->Name("ufp4_two_level (Hadamard-16)");
 BENCHMARK(quantize_bench<nvfp4_weight, tensor_scale::given>)->Name("nvfp4_weight (16x16)");
 BENCHMARK(quantize_bench<nvfp4_four_over_six, tensor_scale::given>)->Name("nvfp4_four_over_six");
+BENCHMARK(quantize_bench<nvfp4_fp8_exact, tensor_scale::given>)->Name("nvfp4_fp8_exact");
+BENCHMARK(quantize_bench<quartet_forward, tensor_scale::given>)->Name("quartet_forward (QuEST)");
+BENCHMARK(quantize_bench<quartet2_backward, tensor_scale::given>)
+    ->Name("quartet2_backward (MS-EDEN)");
 BENCHMARK(dequantize_bench<nvfp4>)->Name("nvfp4, dequantize");
 
 }  // namespace

@@ -31,6 +31,21 @@ QUADRILLE_HD constexpr void block_amax(float const* x, float* amax) {
   }
 }
 
+/// N = Blocks * Size values, block after block, to lanes: element i of block b to out[Blocks * i + b]. Each
+/// pass sorts by one digit of i; plain loops of this shape vectorise, others do not.
+template <int N, int Size>
+QUADRILLE_HD constexpr void to_lanes(float const* x, float* __restrict out) {
+  constexpr int radix = Size % 4 == 0 ? 4 : Size % 2 == 0 ? 2 : Size;
+  if constexpr (Size == radix) {
+    for (int q = 0; q < N / radix; ++q)
+      for (int digit = 0; digit < radix; ++digit) out[N / radix * digit + q] = x[radix * q + digit];
+  } else {
+    float sorted[N];
+    to_lanes<N, radix>(x, sorted);
+    to_lanes<N, Size / radix>(sorted, out);
+  }
+}
+
 /// True if any of n magnitudes is a NaN or an infinity.
 QUADRILLE_HD constexpr bool any_nonfinite(float const* magnitudes, int n) {
   u32 carry = 0;
@@ -55,6 +70,31 @@ struct block_codec {
   using random_word =
       detail::select_t<random_width == 8, u8, detail::select_t<random_width == 16, u16, u32>>;
 
+  using chosen = decltype(scale::template choose<element>(block_values{}, outer_scale{}));
+  using map = decltype(chosen::to_grid);
+  using map_word = detail::map_word<map>;
+  using wide_scale = decltype(chosen::stored);
+
+  /// Scales of `Blocks` consecutive blocks of known amax.
+  template <int Blocks>
+  QUADRILLE_HD static constexpr void choose(float const* x, float const* amax,
+                                            outer_scale const* outer, wide_scale* wide_scales,
+                                            map_word* maps) {
+    if constexpr (Blocks > 1 && requires { requires scale::template chooses_lanes<element>; }) {
+      float lanes[Blocks * block_size];
+      detail::to_lanes<Blocks * block_size, block_size>(x, lanes);
+      block_lanes<Blocks, is_row_scaled> const blocks{lanes, block_size, amax, outer};
+      scale::template choose_lanes<element>(blocks, wide_scales, maps);
+    } else {
+      for (int b = 0; b < Blocks; ++b) {
+        chosen const c = scale::template choose<element>({x + b * block_size, block_size, amax[b]},
+                                                         outer[is_row_scaled ? b : 0]);
+        wide_scales[b] = c.stored;
+        maps[b] = __builtin_bit_cast(map_word, c.to_grid);
+      }
+    }
+  }
+
   /// Scales and codes of `Blocks` consecutive blocks. One that holds a NaN or an infinity is poisoned:
   /// the scale format's NaN and codes 0.
   ///   outer    the outer scale: one, or with a scale a row one for each block
@@ -64,20 +104,11 @@ struct block_codec {
   QUADRILLE_HD static constexpr void encode(float const* x, outer_scale const* outer,
                                             random_word const* random, stored* scales, u32* codes,
                                             float* grid) {
-    using chosen = decltype(scale::template choose<element>(block_values{}, outer_scale{}));
-    using map = decltype(chosen::to_grid);
-    // Arrays of plain words: arrays of structs do not vectorise.
-    using map_word = detail::select_t<sizeof(map) == sizeof(float), float, map>;
     float amax[Blocks];
-    decltype(chosen::stored) wide_scales[Blocks];
+    wide_scale wide_scales[Blocks];
     map_word maps[Blocks];
     detail::block_amax<Blocks, block_size>(x, amax);
-    for (int b = 0; b < Blocks; ++b) {
-      chosen const c = scale::template choose<element>({x + b * block_size, block_size, amax[b]},
-                                                       outer[is_row_scaled ? b : 0]);
-      wide_scales[b] = c.stored;
-      maps[b] = __builtin_bit_cast(map_word, c.to_grid);
-    }
+    choose<Blocks>(x, amax, outer, wide_scales, maps);
     for (int b = 0; b < Blocks; ++b) scales[b] = stored(wide_scales[b]);
     // Widened first: a loop over bytes and floats together is given the short vectors of the bytes.
     u32 words[is_random ? Blocks * block_size : 1] = {};

@@ -101,12 +101,16 @@ void dequantize(host_policy where, quantized_ref<R, u8 const> q, matrix_ref<T> x
   sign_vector const signs = R::rotation::signs(q.rotation_seed);
   detail::parallel_for(
       where.threads, q.rows, detail::rows_a_task(q.cols), [&](i64 first, i64 last) {
-        std::vector<float> values(std::size_t(q.cols));
+        bool const in_place = detail::is_same_v<T, float> && x.col_stride == 1;
+        std::vector<float> buffer(in_place ? 0 : std::size_t(q.cols));
         for (i64 row = first; row < last; ++row) {
-          detail::decode_row<R>(q, row, values.data());
+          float* values = buffer.data();
+          if constexpr (detail::is_same_v<T, float>)
+            if (in_place) values = x.data + row * x.row_stride;
+          detail::decode_row<R>(q, row, values);
           if (!options.rotated)
-            detail::group_rotation<typename R::rotation>::invert(values.data(), q.cols, signs);
-          detail::store_row(values.data(), x, row);
+            detail::group_rotation<typename R::rotation>::invert(values, q.cols, signs);
+          if (!in_place) detail::store_row(values, x, row);
         }
       });
 }

@@ -12,6 +12,7 @@
 #include <quadrille/codec.hpp>
 #include <quadrille/dequantize.hpp>
 #include <quadrille/detail/check.hpp>
+#include <quadrille/detail/correct_tile.hpp>
 #include <quadrille/detail/encode_tile.hpp>
 #include <quadrille/detail/parallel.hpp>
 #include <quadrille/detail/strips.hpp>
@@ -149,7 +150,11 @@ class quantize_task {
       if (write_by_kernel(first, count, x, random)) return;
     codec::template encode<tiles::blocks>(x, outer_of(first, count), random, scales_, codes_,
                                           grid_);
-    if constexpr (codec::is_corrected) correct(first, count);
+    if constexpr (codec::is_corrected) {
+      tile_correction<R> correction(first, count, units_a_row_, options_.first_row,
+                                    {options_.seed, options_.stream});
+      correction.correct(grid_, codes_, scales_);
+    }
     writer_.write(first, count, codes_, scales_);
   }
 
@@ -176,21 +181,6 @@ class quantize_task {
     return outer_;
   }
 
-  void correct(i64 first, int count) {
-    constexpr int group = correction_group<scale>;
-    constexpr int blocks = group / tiles::block_size;
-    random_key const key{options_.seed, options_.stream};
-    for (int b = 0; b < count * tiles::unit_blocks; b += blocks) {
-      i64 const unit = first + b / tiles::unit_blocks;
-      i64 const row = options_.first_row + unit / units_a_row_;
-      i64 const col =
-          unit % units_a_row_ * tiles::unit + b % tiles::unit_blocks * tiles::block_cols;
-      int const at = b * tiles::block_size;
-      scale::template correct<typename R::element>({grid_ + at, codes_ + at, group, blocks},
-                                                   scales_ + b, {key, row, col, tiles::block_cols});
-    }
-  }
-
   tile_loader<R, T> loader_;
   tile_random<R> random_;
   tile_writer<R> writer_;
@@ -198,8 +188,8 @@ class quantize_task {
   quantize_options options_;
   i64 units_a_row_;
   typename scale::stored scales_[tiles::blocks];
-  u32 codes_[tiles::elements];
-  float grid_[codec::is_corrected ? tiles::elements : 1];
+  alignas(64) u32 codes_[tiles::elements];
+  alignas(64) float grid_[codec::is_corrected ? tiles::elements : 1];
   outer_scale rows_outer_[codec::is_row_scaled ? tiles::blocks : 1];
 };
 

@@ -95,12 +95,16 @@ QUADRILLE_LEAF constexpr u32 random_bits(random_key key, i64 row, i64 column) {
 /// Random words for whole blocks, apart from those of their elements: block b of a run of blocks that
 /// starts at (row, col). 24 bits each.
 struct block_random {
+  static constexpr int bits = 24;
   random_key key;
   i64 row;
   i64 col;
   int block_cols;
+  QUADRILLE_LEAF static constexpr random_key key_of(random_key elements) {
+    return {elements.seed, elements.stream ^ 0x80000000u};
+  }
   QUADRILLE_LEAF constexpr u32 operator()(int b) const {
-    return random_bits<24>({key.seed, key.stream ^ 0x80000000u}, row, col + i64(b) * block_cols);
+    return random_bits<bits>(key_of(key), row, col + i64(b) * block_cols);
   }
 };
 

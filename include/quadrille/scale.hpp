@@ -31,6 +31,8 @@ enum class outer_scope { none, tensor, row };
 ///                              is a linear_decoder, the GEMM scales sums of whole blocks
 /// and, if it changes scales after the elements are rounded (MS-EDEN), correction_group and
 ///   correct(group, scales, random)   new stored scales for the group's blocks
+/// Both may come for many blocks at once too, for vector code on the host: choose_lanes and correct_lanes, used
+/// where chooses_lanes<Element> and corrects_lanes<Element> are true.
 template <class S>
 concept scale_hierarchy = requires(block_values block, outer_scale o, typename S::stored stored) {
   { S::scope } -> detail::same_as<outer_scope const&>;
@@ -70,6 +72,20 @@ template <class Rule>
   requires requires { Rule::correction_group; }
 inline constexpr int rule_correction_group<Rule> = Rule::correction_group;
 
+template <class Rule, class E, class F>
+QUADRILLE_HD consteval bool rule_chooses_lanes() {
+  if constexpr (requires { typename Rule::chooses_lanes; })
+    return chooses_as<typename Rule::chooses_lanes, Rule, E, F>();
+  return false;
+}
+
+template <class Rule, class E, class F>
+QUADRILLE_HD consteval bool rule_corrects_lanes() {
+  if constexpr (requires { typename Rule::corrects_lanes; })
+    return &Rule::template correct<E, F> == &Rule::corrects_lanes::template correct<E, F>;
+  return false;
+}
+
 template <class F, class Rule, outer_scope Scope>
 struct leveled {
   using format = F;
@@ -92,6 +108,14 @@ struct leveled {
   QUADRILLE_LEAF static constexpr auto choose(block_values const& block, outer_scale const& o) {
     return Rule::template choose<Rule, E, F>(block, o);
   }
+  // Whether it has a choose_lanes that is choose() for many blocks at once.
+  template <class E>
+  static constexpr bool chooses_lanes = rule_chooses_lanes<Rule, E, F>();
+  template <class E, int N, bool EachOuter, class Word>
+  QUADRILLE_HD static constexpr void choose_lanes(block_lanes<N, EachOuter> const& blocks,
+                                                  scale_code<F>* stored, Word* maps) {
+    Rule::template choose_lanes<Rule, E, F>(blocks, stored, maps);
+  }
   QUADRILLE_LEAF static constexpr linear_decoder decoder(stored s, float outer_decode) {
     return linear_decoder{mul(F::decode(s), outer_decode)};
   }
@@ -99,6 +123,14 @@ struct leveled {
   QUADRILLE_HD static constexpr void correct(correction_input<E> const& group, stored* scales,
                                              block_random const& random) {
     Rule::template correct<E, F>(group, scales, random);
+  }
+  // Whether it has a correct_lanes that is correct() for many groups at once.
+  template <class E>
+  static constexpr bool corrects_lanes = rule_corrects_lanes<Rule, E, F>();
+  template <int N>
+  QUADRILLE_HD static constexpr void correct_lanes(correction_lanes<N> const& groups,
+                                                   u32 const* words, stored* scales) {
+    Rule::template correct_lanes<F>(groups, words, scales);
   }
 };
 

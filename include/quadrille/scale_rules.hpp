@@ -51,6 +51,39 @@ struct chosen_scale {
 template <class Stored, class Map>
 chosen_scale(Stored, Map) -> chosen_scale<Stored, Map>;
 
+/// What a rule sees of N blocks side by side, if it chooses for many at once: element i of block b is
+/// x[N * i + b].
+template <int N, bool EachOuter>
+struct block_lanes {
+  float const* x;
+  int n;
+  float const* amax;
+  outer_scale const* outer;  // one for all, or one each
+  QUADRILLE_LEAF constexpr outer_scale const& outer_of(int b) const {
+    return outer[EachOuter ? b : 0];
+  }
+};
+/// A scale's code in a type that vectorises.
+template <class F>
+using scale_code = decltype(F::encode_finite(1.f));
+
+namespace detail {
+// A map as a plain word, if it is one: arrays of structs do not vectorise.
+template <class Map>
+using map_word = select_t<sizeof(Map) == sizeof(float), float, Map>;
+
+// True if Rule derives from Base and chooses as Base does, whatever parameters it redeclares.
+template <class Base, class Rule, class E, class F>
+QUADRILLE_HD consteval bool chooses_as() {
+  if constexpr (__is_base_of(Base, Rule)) {
+    constexpr auto own = &Rule::template choose<Rule, E, F>;
+    constexpr auto theirs = &Base::template choose<Rule, E, F>;
+    if constexpr (is_same_v<decltype(own), decltype(theirs)>) return own == theirs;
+  }
+  return false;
+}
+}  // namespace detail
+
 // ---- Orders of operations. Equal in real arithmetic; they differ in about 1 of 1000 scales and 1 of
 // ---- 3000 codes for BF16 data, so bit equality needs one to be named.
 //   target(amax, s, max)  the block scale before rounding: amax * s / max, s the outer encode scale
@@ -266,23 +299,46 @@ struct quest : power_of_two_rule {
   static constexpr float clip = 2.92247856f;
   static constexpr bool reads_values = true;
 
+  using chooses_lanes = quest;
+
   template <class Self, class E, class F>
-  QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const&) {
+  QUADRILLE_HD static constexpr auto choose(block_values const& b, outer_scale const& o) {
     checked<F>();
-    float sum = 0;
-    float squares = 0;
-    float const unit = b.amax > 0x1p40f ? 0x1p-80f : 1.f;  // squares must not overflow
-    for (int i = 0; i < b.n; ++i) {
-      float const v = detail::mul(b.x[i], unit);
-      sum = detail::add(sum, v);
-      squares = detail::add(squares, detail::mul(v, v));
+    u32 byte[1];
+    float factor[1];
+    choose_lanes<Self, E, F>(block_lanes<1, false>{b.x, b.n, &b.amax, &o}, byte, factor);
+    return chosen_scale{byte[0], multiply_by{factor[0]}};
+  }
+
+  template <class Self, class E, class F, int N, bool EachOuter>
+  QUADRILLE_HD static constexpr void choose_lanes(block_lanes<N, EachOuter> const& blocks,
+                                                  u32* __restrict bytes,
+                                                  float* __restrict factors) {
+    float units[N];  // squares must not overflow
+    for (int b = 0; b < N; ++b) units[b] = blocks.amax[b] > 0x1p40f ? 0x1p-80f : 1.f;
+    float sums[N] = {};
+    float squares[N] = {};
+    for (int i = 0; i < blocks.n; ++i)
+      for (int b = 0; b < N; ++b) {
+        float const v = detail::mul(blocks.x[N * i + b], units[b]);
+        sums[b] = detail::add(sums[b], v);
+        squares[b] = detail::add(squares[b], detail::mul(v, v));
+      }
+    for (int b = 0; b < N; ++b) {
+      float const mean = detail::div(sums[b], float(blocks.n));
+      float const mean_square = detail::div(squares[b], float(blocks.n));
+      squares[b] = detail::max(detail::sub(mean_square, detail::mul(mean, mean)), 0.f);
     }
-    float const mean = detail::div(sum, float(b.n));
-    float const variance = detail::sub(detail::div(squares, float(b.n)), detail::mul(mean, mean));
-    float const deviation = detail::sqrt(detail::max(variance, 0.f));
-    constexpr float factor = Self::clip / E::max;
-    float const scale = detail::add(detail::mul(detail::div(deviation, unit), factor), 1e-8f);
-    return power<Self>(detail::clamp_exponent(i32(detail::bits_of(scale) >> 23)));
+    // Alone: it may set errno, which would keep the rest of a loop from vectorising.
+    for (int b = 0; b < N; ++b) squares[b] = detail::sqrt(squares[b]);
+    for (int b = 0; b < N; ++b) {
+      constexpr float factor = Self::clip / E::max;
+      float const deviation = detail::div(squares[b], units[b]);
+      float const scale = detail::add(detail::mul(deviation, factor), 1e-8f);
+      auto const chosen = power<Self>(detail::clamp_exponent(i32(detail::bits_of(scale) >> 23)));
+      bytes[b] = chosen.stored;
+      factors[b] = chosen.to_grid.factor;
+    }
   }
 };
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// A block's factor from its scale's code, and scales that compete for a block in a thread's registers:
-/// scale_contest's choice, with the codes of the scale that won as a by-product.
+/// search_rule's choice, with the codes of the scale that won as a by-product.
 
 #include <quadrille/cuda/packer.cuh>
 #include <quadrille/scale.hpp>
@@ -34,12 +34,9 @@ consteval bool is_contested_scale() {
                   typename S::format;
                 }) {
     using rule = typename S::rule;
-    using base = four_over_six<typename rule::error>;
-    if constexpr (__is_base_of(base, rule)) {
-      constexpr auto own = &rule::template choose<rule, E, typename S::format>;
-      constexpr auto theirs = &base::template choose<rule, E, typename S::format>;
-      if constexpr (is_same_v<decltype(own), decltype(theirs)>) return own == theirs;
-    }
+    using format = typename S::format;
+    if constexpr (chooses_as<four_over_six<typename rule::error>, rule, E, format>())
+      return !rule::template has_fallback<rule, E, format>;
   }
   return false;
 }
@@ -54,12 +51,21 @@ struct packing_contest {
   outer_scale outer;
   u32 codes[Cols / 8];
   u32 best = 0;
-  float least = as_float(infinity_bits);
+  u32 least = ~0u;
   bool is_empty = true;
   bool is_plain =
       true;  // otherwise some element was clipped, or its factor is not usual, or it is poisoned
 
-  __device__ void enter(u32 stored) {
+  __device__ void enter_all() {
+    using rule = typename S::rule;
+#pragma unroll
+    for (int k = 0; k < rule::candidates; ++k)
+      enter(rule::template candidate<rule, e2m1, format>(k, amax, outer));
+  }
+
+ private:
+  __device__ void enter(scale_candidate<u32> const& tried) {
+    u32 const stored = tried.code;
     float const factor = factor_of_code<format>(stored, outer);
     float const decode = mul(format::decode(stored), outer.decode);
     is_plain = is_plain && mul(amax, factor) < pack::limit;
@@ -74,9 +80,10 @@ struct packing_contest {
       v[i] = pack::round(mul(a, mul(factor, unit)), unit);
       error = add(error, S::rule::error::of(sub(mul(v[i], mul(decode, inverse[i % 2])), a)));
     }
-    bool const is_better = is_empty || bits_of(error) < bits_of(least);
+    u32 const sum = bits_of(error) | tried.handicap;
+    bool const is_better = is_empty || sum < least;
     is_empty = false;
-    least = is_better ? error : least;
+    least = is_better ? sum : least;
     best = is_better ? stored : best;
 #pragma unroll
     for (int k = 0; k < Cols / 8; ++k) {

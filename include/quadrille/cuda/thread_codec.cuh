@@ -85,9 +85,7 @@ consteval bool has_factor_of_code() {
     if constexpr (sizeof(typename S::stored) == 1 && __is_base_of(amax_rule, rule)) {
       if constexpr (!is_same_v<typename rule::order, te_order>) return false;
       if constexpr (is_contested_scale<S, E>()) return true;
-      constexpr auto own = &rule::template choose<rule, E, format>;
-      constexpr auto base = &amax_rule::template choose<rule, E, format>;
-      if constexpr (is_same_v<decltype(own), decltype(base)>) return own == base;
+      return chooses_as<amax_rule, rule, E, format>();
     }
   }
   return false;
@@ -405,9 +403,7 @@ struct thread_codec {
 #pragma unroll
     for (int b = 0; b < blocks; ++b) {
       packing_contest<scale, block_cols> all{x + b * block_cols, largest.at[b], outer};
-      four_over_six<typename scale::rule::error>::template enter_all<element,
-                                                                     typename scale::format>(
-          all, largest.at[b], outer);
+      all.enter_all();
       scales[b] = stored(all.best);
       is_plain = is_plain && all.is_plain;
 #pragma unroll

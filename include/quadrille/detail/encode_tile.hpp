@@ -22,9 +22,7 @@ inline constexpr bool has_code_kernel<R> =
     (is_same_v<typename R::rounding, nearest_even> ||
      is_same_v<typename R::rounding, stochastic<8>>)&&!block_codec<R>::is_corrected &&
     block_codec<R>::block_size % 16 == 0 && block_codec<R>::block_size <= 128 &&
-    tiling<R>::blocks % 16 == 0 &&
-    is_same_v<decltype(R::scale::template choose<typename R::element>(block_values{}, {}).to_grid),
-              multiply_by>;
+    tiling<R>::blocks % 16 == 0 && is_same_v<typename block_codec<R>::map, multiply_by>;
 
 // block_codec::encode and pack_codes by vector kernels. False if a block is not finite: it poisons.
 template <class Kernel, recipe R>
@@ -38,14 +36,9 @@ bool encode_tile(float const* x, outer_scale const* outer,
   constexpr int blocks = tiling<R>::blocks;
   float amax[blocks];
   float factors[blocks];
-  decltype(scale::template choose<element>(block_values{}, {}).stored) wide_scales[blocks];
+  typename codec::wide_scale wide_scales[blocks];
   Kernel::template block_amax<size>(x, blocks, amax);
-  for (int b = 0; b < blocks; ++b) {
-    auto const c = scale::template choose<element>({x + b * size, size, amax[b]},
-                                                   outer[codec::is_row_scaled ? b : 0]);
-    wide_scales[b] = c.stored;
-    factors[b] = c.to_grid.factor;
-  }
+  codec::template choose<blocks>(x, amax, outer, wide_scales, factors);
   if (any_nonfinite(amax, blocks)) return false;
   for (int b = 0; b < blocks; ++b) scales[b] = typename scale::stored(wide_scales[b]);
   if constexpr (codec::is_random)

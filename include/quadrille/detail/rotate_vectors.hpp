@@ -93,6 +93,18 @@ QUADRILLE_LEAF void transform_group(float* x, u32 const* signs) {
 
 template <int N, class Signs>
 struct group_rotation<random_hadamard<N, Signs>> {
+  template <class T>
+  static void load(T const* __restrict from, float* __restrict x, i64 n, sign_vector const& s) {
+    constexpr int line = max(1, int(64 / sizeof(T)));
+    u32 signs[N];
+    for (int i = 0; i < N; ++i) signs[i] = bits_of(s.flip(0.f, i));
+    for (i64 i = 0; i < n; i += N) {
+      // The next n values, a group at a time: all at once would wait for one another.
+      for (int k = 0; k < N; k += line) __builtin_prefetch(from + n + i + k);
+      for (int k = 0; k < N; ++k) x[i + k] = static_cast<float>(from[i + k]);
+      transform_group<N, true>(x + i, signs);
+    }
+  }
   static void apply(float* x, i64 n, sign_vector const& s) { transform<true>(x, n, s); }
   static void invert(float* x, i64 n, sign_vector const& s) { transform<false>(x, n, s); }
 

@@ -70,8 +70,7 @@ class tile_loader {
     if constexpr (is_same_v<T, float> && R::rotation::size == 1) {
       return from;
     } else {
-      for (int i = 0; i < tiles::elements; ++i) buffer_[i] = static_cast<float>(from[i]);
-      rotation::apply(buffer_, tiles::elements, signs_);
+      rotation::load(from, buffer_, tiles::elements, signs_);
       return buffer_;
     }
   }
@@ -79,6 +78,9 @@ class tile_loader {
   void load_unit(i64 index, float* out) {
     i64 const row = index / units_a_row_ * tiles::block_rows;
     i64 const col = index % units_a_row_ * tiles::unit;
+    if constexpr (tiles::block_rows > 1 && R::rotation::size == 1)
+      if (row + tiles::block_rows <= x_.rows && col + tiles::unit <= x_.cols && x_.col_stride == 1)
+        return copy_unit(x_.data + row * x_.row_stride + col, out);
     for (int r = 0; r < tiles::block_rows; ++r) {
       if constexpr (tiles::block_rows == 1) {
         load_row(row, col, out);
@@ -91,6 +93,15 @@ class tile_loader {
                 values[b * tiles::block_cols + i];
       }
     }
+  }
+
+  // A unit that is whole and has contiguous rows.
+  void copy_unit(T const* __restrict from, float* __restrict out) const {
+    for (int r = 0; r < tiles::block_rows; ++r)
+      for (int b = 0; b < tiles::unit_blocks; ++b)
+        for (int i = 0; i < tiles::block_cols; ++i)
+          out[b * tiles::block_size + r * tiles::block_cols + i] =
+              static_cast<float>(from[r * x_.row_stride + b * tiles::block_cols + i]);
   }
 
   void load_row(i64 row, i64 col, float* out) {
@@ -108,7 +119,7 @@ class tile_loader {
   i64 units_a_row_;
   sign_vector signs_;
   bool is_dense_;
-  float buffer_[tiles::elements];
+  alignas(64) float buffer_[tiles::elements];
 };
 
 /// Largest finite magnitude of n values.
@@ -218,7 +229,7 @@ class tile_random {
   random_key key_;
   i64 rows_[block_rows_a_tile] = {};
   i64 cols_[block_rows_a_tile] = {};
-  word words_[tiles::elements];
+  alignas(64) word words_[tiles::elements];
 };
 
 /// Two 4-bit codes a byte (even element low), or wider codes a byte each; n <= N codes. Narrowing first
@@ -281,14 +292,20 @@ class tile_writer {
  private:
   void write_block(i64 row, i64 col, u32 const* codes, stored scale) {
     using E = typename R::element;
-    i64 const row_size = row_bytes<E>(q_.cols);
+    constexpr int row_size = tiles::code_bytes;
+    u8 bytes[tiles::block_rows * row_size];
+    pack_codes<E, tiles::block_size>(codes, tiles::block_size, bytes);
+    i64 const rows = min(i64(tiles::block_rows), q_.rows - row);
     i64 const valid = row_bytes<E>(min(i64(tiles::block_cols), q_.cols - col));
-    for (i64 r = 0; r < tiles::block_rows && row + r < q_.rows; ++r) {
-      u8 bytes[tiles::code_bytes];
-      pack_codes<E, tiles::block_cols>(codes + r * tiles::block_cols, tiles::block_cols, bytes);
-      std::memcpy(q_.codes + (row + r) * row_size + row_bytes<E>(col), bytes, std::size_t(valid));
-      q_.scales[(row + r) * q_.scale_cols() + col / tiles::block_cols] = scale;
-    }
+    i64 const stride = row_bytes<E>(q_.cols);
+    u8* const out = q_.codes + row * stride + row_bytes<E>(col);
+    if (valid == row_size)  // a constant size makes the better code
+      for (i64 r = 0; r < rows; ++r) std::memcpy(out + r * stride, bytes + r * row_size, row_size);
+    else
+      for (i64 r = 0; r < rows; ++r)
+        std::memcpy(out + r * stride, bytes + r * row_size, std::size_t(valid));
+    stored* const scales = q_.scales + row * q_.scale_cols() + col / tiles::block_cols;
+    for (i64 r = 0; r < rows; ++r) scales[r * q_.scale_cols()] = scale;
   }
 
   quantized_ref<R> q_;
