@@ -172,7 +172,12 @@ struct amax_rule {
     constexpr grid_top top = E::max * Self::headroom;
     float const target = Self::order::target(b.amax, o.encode, top);
     auto const stored = detail::nonzero<F, Self::zero>(F::encode_finite(target));
-    return chosen_scale{stored, Self::order::map(F::decode(stored), o)};
+    // Where no instruction decodes, rounding alone gives the stored scale's value sooner.
+    if constexpr (Self::zero == zero_scale::keep && !detail::has_e4m3_conversion &&
+                  requires { F::round_magnitude(target); })
+      return chosen_scale{stored, Self::order::map(F::round_magnitude(target), o)};
+    else
+      return chosen_scale{stored, Self::order::map(F::decode(stored), o)};
   }
 };
 /// amax_rule in the two other orders of operations.

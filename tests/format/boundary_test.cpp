@@ -38,6 +38,16 @@ TEMPLATE_TEST_CASE("Format/Boundaries.Double", "", QUADRILLE_ALL_FORMATS) {
     CHECK(casts_that_differ<TestType>(critical_points<double>(twin<TestType>())) == "");
 }
 
+TEMPLATE_TEST_CASE("Format/Boundaries.RoundMagnitude", "", QUADRILLE_ALL_FORMATS) {
+  if constexpr (requires { TestType::round_magnitude(1.f); })
+    for (float const x : critical_points<float>(twin<TestType>())) {
+      if (std::isnan(x)) continue;
+      CAPTURE(x);
+      float const a = std::fabs(x);
+      CHECK(TestType::round_magnitude(a) == TestType::decode(TestType::encode_finite(a)));
+    }
+}
+
 TEST_CASE("Format/Boundaries.E2m1TiesToEven (RND-01)") {
   std::vector<float> const x{.25f, .75f, 1.25f, 1.75f, 2.5f, 3.5f, 5};
   CHECK(cast<e2m1>(x) == codes{0, 2, 2, 4, 4, 6, 6});

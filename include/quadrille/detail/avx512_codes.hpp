@@ -31,11 +31,16 @@ struct avx512_codes {
     }
   }
 
-  /// Codes of n values times their blocks' factors, to nearest even and saturating, two a byte; n is a
-  /// multiple of 128. E is a signed minifloat of 4 bits, and no value is NaN.
-  template <class E, int Size>
-  static void encode_nearest(float const* x, float const* factors, int n, u8* bytes) {
-    for (int at = 0; at < n; at += 128, factors += 128 / Size, bytes += 64) {
+  /// Codes of values times their blocks' factors, to nearest even and saturating, two a byte; Blocks * Size
+  /// is a multiple of 128. E is a signed minifloat of 4 bits, and no value is NaN.
+  template <class E, int Size, int Blocks>
+  static void encode_nearest(float const* x, float const* amax, float const* factors, u8* bytes) {
+#if defined(__AVX512VBMI__)
+    float steps[Blocks];
+    if (in_half_steps<E>(amax, factors, Blocks, steps))
+      return encode_by_table<E, Size>(x, steps, Blocks * Size, bytes);
+#endif
+    for (int at = 0; at < Blocks * Size; at += 128, factors += 128 / Size, bytes += 64) {
       __m512i codes[8];
 #pragma GCC unroll 8
       for (int i = 0; i < 8; ++i)
@@ -192,19 +197,87 @@ struct avx512_codes {
 
   // 128 codes into 64 bytes, in order.
   static __m512i pack(__m512i const (&codes)[8]) {
+    __m512i const halves[2] = {_mm512_packus_epi16(_mm512_packus_epi32(codes[0], codes[1]),
+                                                   _mm512_packus_epi32(codes[2], codes[3])),
+                               _mm512_packus_epi16(_mm512_packus_epi32(codes[4], codes[5]),
+                                                   _mm512_packus_epi32(codes[6], codes[7]))};
+    return pack_bytes(halves);
+  }
+  // The same from codes of a byte, each half in the order in which four vectors of words are packed.
+  static __m512i pack_bytes(__m512i const (&halves)[2]) {
     __m512i const pair = _mm512_set1_epi16(0x1001);  // low + 16 high
     __m512i const order =
         _mm512_set_epi16(31, 23, 15, 7, 30, 22, 14, 6, 29, 21, 13, 5, 28, 20, 12, 4, 27, 19, 11, 3,
                          26, 18, 10, 2, 25, 17, 9, 1, 24, 16, 8, 0);
-    __m512i words[2];
-#pragma GCC unroll 2
-    for (int i = 0; i < 2; ++i)
-      words[i] = _mm512_maddubs_epi16(
-          _mm512_packus_epi16(_mm512_packus_epi32(codes[4 * i], codes[4 * i + 1]),
-                              _mm512_packus_epi32(codes[4 * i + 2], codes[4 * i + 3])),
-          pair);
-    return _mm512_permutexvar_epi16(order, _mm512_packus_epi16(words[0], words[1]));
+    return _mm512_permutexvar_epi16(order,
+                                    _mm512_packus_epi16(_mm512_maddubs_epi16(halves[0], pair),
+                                                        _mm512_maddubs_epi16(halves[1], pair)));
   }
+
+#if defined(__AVX512VBMI__)
+  // Codes by a table. Between two codes rounding turns at a multiple of half the smallest step. In these half
+  // steps a magnitude is known well enough by floor + ceiling: an even number if it is an integer, else
+  // the odd one between.
+  template <class E>
+  struct half_steps {
+    static constexpr float a_unit = 2 / E::min_subnormal;
+    static_assert(2 * a_unit * E::max < 64);
+    alignas(64) u8 code[64] = {};
+    constexpr half_steps() {
+      for (int i = 0; i < 64; ++i) code[i] = u8(E::encode_finite(float(i) / (2 * a_unit)));
+    }
+  };
+
+  // Factors to half steps. False if a block's values might leave the range of integers.
+  template <class E>
+  static bool in_half_steps(float const* amax, float const* factors, int blocks, float* steps) {
+    __mmask16 fits = 0xffff;
+    for (int b = 0; b < blocks; b += 16) {
+      __m512 const most = _mm512_loadu_ps(amax + b);
+      __m512 const step =
+          _mm512_mul_ps(_mm512_loadu_ps(factors + b), _mm512_set1_ps(half_steps<E>::a_unit));
+      __mmask16 const is_some = _mm512_cmp_ps_mask(most, _mm512_setzero_ps(), _CMP_NEQ_OQ);
+      __mmask16 const is_near =
+          _mm512_cmp_ps_mask(_mm512_mul_ps(most, step), _mm512_set1_ps(0x1p29f), _CMP_LT_OQ);
+      fits &= __mmask16(is_near | ~is_some);
+      _mm512_storeu_ps(steps + b, _mm512_maskz_mov_ps(is_some, step));
+    }
+    return fits == 0xffff;
+  }
+
+  template <class E, int Size>
+  static void encode_by_table(float const* x, float const* steps, int n, u8* bytes) {
+    static constexpr half_steps<E> table{};
+    __m512i const codes = _mm512_load_si512(table.code);
+    for (int at = 0; at < n; at += 128, steps += 128 / Size, bytes += 64) {
+      __m512i halves[2];
+#pragma GCC unroll 2
+      for (int h = 0; h < 2; ++h) {
+        __m512i sums[4];
+        __m512i signs[4];
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i) {
+          __m512 const value = _mm512_loadu_ps(x + at + 64 * h + 16 * i);
+          __m512 const y = _mm512_mul_ps(value, _mm512_set1_ps(steps[(64 * h + 16 * i) / Size]));
+          sums[i] = _mm512_add_epi32(
+              _mm512_cvt_roundps_epi32(y, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC),
+              _mm512_cvt_roundps_epi32(y, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
+          signs[i] = _mm512_castps_si512(value);
+        }
+        __m512i const magnitude =
+            _mm512_min_epu8(_mm512_abs_epi8(saturated_bytes(sums)), _mm512_set1_epi8(63));
+        halves[h] = _mm512_ternarylogic_epi32(
+            _mm512_permutexvar_epi8(magnitude, codes), _mm512_srli_epi16(saturated_bytes(signs), 4),
+            _mm512_set1_epi8(1 << (E::bits - 1)), 0xf8);  // code | (sign & its bit)
+      }
+      _mm512_storeu_si512(bytes, pack_bytes(halves));
+    }
+  }
+  static __m512i saturated_bytes(__m512i const (&words)[4]) {
+    return _mm512_packs_epi16(_mm512_packs_epi32(words[0], words[1]),
+                              _mm512_packs_epi32(words[2], words[3]));
+  }
+#endif
 };
 
 }  // namespace quadrille::detail

@@ -44,7 +44,7 @@ bool encode_tile(float const* x, outer_scale const* outer,
   if constexpr (codec::is_random)
     Kernel::template encode_stochastic<element, size>(x, factors, random, blocks * size, bytes);
   else
-    Kernel::template encode_nearest<element, size>(x, factors, blocks * size, bytes);
+    Kernel::template encode_nearest<element, size, blocks>(x, amax, factors, bytes);
   return true;
 }
 
