@@ -294,11 +294,10 @@ struct avx512_int8 {
  private:
   // Entries of the low halves of bytes. `entries` are 16, four times.
   static __m512i look_up(__m512i entries, __m512i bytes) {
-#if defined(__AVX512VBMI__)
-    return _mm512_permutexvar_epi8(bytes, entries);
-#else
-    return _mm512_shuffle_epi8(entries, _mm512_and_si512(bytes, _mm512_set1_epi8(15)));
-#endif
+    if constexpr (has_vbmi)
+      return _mm512_permutexvar_epi8(bytes, entries);
+    else
+      return _mm512_shuffle_epi8(entries, _mm512_and_si512(bytes, _mm512_set1_epi8(15)));
   }
 
   // One rounding where the product is exact, else one for the product and one for the sum.

@@ -35,11 +35,11 @@ struct avx512_codes {
   /// is a multiple of 128. E is a signed minifloat of 4 bits, and no value is NaN.
   template <class E, int Size, int Blocks>
   static void encode_nearest(float const* x, float const* amax, float const* factors, u8* bytes) {
-#if defined(__AVX512VBMI__)
-    float steps[Blocks];
-    if (in_half_steps<E>(amax, factors, Blocks, steps))
-      return encode_by_table<E, Size>(x, steps, Blocks * Size, bytes);
-#endif
+    if constexpr (has_vbmi) {
+      float steps[Blocks];
+      if (in_half_steps<E>(amax, factors, Blocks, steps))
+        return encode_by_table<E, Size>(x, steps, Blocks * Size, bytes);
+    }
     for (int at = 0; at < Blocks * Size; at += 128, factors += 128 / Size, bytes += 64) {
       __m512i codes[8];
 #pragma GCC unroll 8
@@ -214,7 +214,6 @@ struct avx512_codes {
                                                         _mm512_maddubs_epi16(halves[1], pair)));
   }
 
-#if defined(__AVX512VBMI__)
   // Codes by a table. Between two codes rounding turns at a multiple of half the smallest step. In these half
   // steps a magnitude is known well enough by floor + ceiling: an even number if it is an integer, else
   // the odd one between.
@@ -277,7 +276,6 @@ struct avx512_codes {
     return _mm512_packs_epi16(_mm512_packs_epi32(words[0], words[1]),
                               _mm512_packs_epi32(words[2], words[3]));
   }
-#endif
 };
 
 }  // namespace quadrille::detail

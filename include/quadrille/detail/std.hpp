@@ -189,6 +189,14 @@ QUADRILLE_LEAF u32 to_e4m3(float) { return 0; }
 QUADRILLE_LEAF float from_e4m3(u32) { return 0; }
 #endif
 
+// AVX-512's permutation of bytes. What the translation unit is compiled for decides, even where kernels are
+// chosen at run time.
+#if defined(__AVX512VBMI__)
+inline constexpr bool has_vbmi = true;
+#else
+inline constexpr bool has_vbmi = false;
+#endif
+
 QUADRILLE_EXACT_END
 
 }  // namespace detail
