@@ -209,8 +209,10 @@ struct avx512_int8 {
   static constexpr int rows = 4;
   static constexpr int max_panels = 3;
   static constexpr bool has_row_kernel = true;
+  static constexpr bool adds_exponents = true;
 
-  template <int Rows, int Panels, int Steps, bool Fused>
+  /// With AddsExponents B's scales are exponents.
+  template <int Rows, int Panels, int Steps, bool Fused, bool AddsExponents = false>
   [[gnu::noinline]] static void multiply(block_sources const& from, int blocks, float* sums,
                                          i64 stride) {
     __m512 acc[Rows][Panels];
@@ -244,9 +246,9 @@ struct avx512_int8 {
         __m512 const b_scale = _mm512_load_ps(from.b_scales + p * from.panel_stride + block * 16);
 #pragma GCC unroll 16
         for (int r = 0; r < Rows; ++r)
-          acc[r][p] =
-              add_block<Fused>(acc[r][p], dot[r][p],
-                               _mm512_mul_ps(broadcast(from.a_scales[block * rows + r]), b_scale));
+          acc[r][p] = add_block<Fused>(
+              acc[r][p], dot[r][p],
+              scale_product<AddsExponents>(broadcast(from.a_scales[block * rows + r]), b_scale));
       }
     }
 #pragma GCC unroll 16
@@ -298,6 +300,12 @@ struct avx512_int8 {
       return _mm512_permutexvar_epi8(bytes, entries);
     else
       return _mm512_shuffle_epi8(entries, _mm512_and_si512(bytes, _mm512_set1_epi8(15)));
+  }
+
+  // The multiply pipes are what dots wait for; vscalefps takes another.
+  template <bool AddsExponents>
+  static __m512 scale_product(__m512 a, __m512 b) {
+    return AddsExponents ? _mm512_scalef_ps(a, b) : _mm512_mul_ps(a, b);
   }
 
   // One rounding where the product is exact, else one for the product and one for the sum.

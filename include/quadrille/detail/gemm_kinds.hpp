@@ -231,7 +231,11 @@ struct int8_product {
     alignas(16) static constexpr raised_table<typename B::element> table{};
     for (int w = 0; w < depth / word_codes; ++w)
       Kernel::expand(words + w * panel_rows, table.value, out + 2 * w * panel_rows);
-    return load_scales<Kernel, granule>(b, panel, k, depth / granule, out + depth / 4 * panel_rows);
+    u32* const scales = out + depth / 4 * panel_rows;
+    bool const moderate = load_scales<Kernel, granule>(b, panel, k, depth / granule, scales);
+    if constexpr (adds_exponents)
+      for (int i = 0; i < depth / granule * panel_rows; ++i) scales[i] = exponent_of(scales[i]);
+    return moderate;
   }
   template <int Rows, int Panels>
   static void multiply(u32 const* tile, u32 const* panel, i64 stride, int depth, float* sums,
@@ -241,8 +245,12 @@ struct int8_product {
                              scales,
                              scales + depth / granule * rows,
                              panel + depth / 4 * panel_rows};
-    Kernel::template multiply<Rows, Panels, granule / 4, is_exact>(from, depth / granule, sums,
-                                                                   sums_stride);
+    if constexpr (adds_exponents)
+      Kernel::template multiply<Rows, Panels, granule / 4, is_exact, true>(from, depth / granule,
+                                                                           sums, sums_stride);
+    else
+      Kernel::template multiply<Rows, Panels, granule / 4, is_exact>(from, depth / granule, sums,
+                                                                     sums_stride);
   }
 
   static constexpr bool has_row_kernel = requires { Kernel::has_row_kernel; };
@@ -263,6 +271,11 @@ struct int8_product {
  private:
   static constexpr int raise = raised_table<typename B::element>::raise;
   static constexpr float unit = A::element::min_subnormal * B::element::min_subnormal;
+  // B's scales are powers of two, and the kernel multiplies by such in another pipe.
+  static constexpr bool adds_exponents =
+      B::has_scale_bytes && significand_bits<typename B::scale_format> == 1 && requires {
+    Kernel::adds_exponents;
+  };
   // Scale product times dot fits a significand.
   static constexpr bool is_exact =
       significand_bits<typename A::scale_format> + significand_bits<typename B::scale_format> +

@@ -109,5 +109,12 @@ struct ordinary_scales<ue8m0> {
   static constexpr float unit = 1;
 };
 
+/// The exponent of a power of two, as a float: -infinity of 0, NaN of NaN. In bits, as a loop over them vectorises.
+QUADRILLE_LEAF constexpr u32 exponent_of(u32 power) {
+  u32 const exponent = bits_of(float(i32(power >> 23) - 127));
+  u32 const finite = power == 0 ? infinity_bits | 1u << 31 : exponent;
+  return power > infinity_bits ? power : finite;
+}
+
 }  // namespace quadrille::detail
 QUADRILLE_EXACT_END

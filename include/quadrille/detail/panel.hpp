@@ -29,7 +29,7 @@ struct tile_sources {
 struct block_sources : tile_sources {
   u32 const* a_scales;  // floats, [block][row]
   u32 const* a_seeds;   // [block][row]
-  u32 const* b_scales;  // floats, [block][lane], `panel_stride` from panel to panel
+  u32 const* b_scales;  // floats or exponents, [block][lane], `panel_stride` from panel to panel
 };
 
 /// A panel before it is decoded.
