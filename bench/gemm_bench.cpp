@@ -6,12 +6,13 @@
 // which compilers vectorise.
 
 #include <cstdint>
-#include <vector>
 
 #include <benchmark/benchmark.h>
 
 #include <quadrille/gemm.hpp>
 #include <quadrille/recipes.hpp>
+
+#include "aligned_vector.hpp"
 
 namespace {
 
@@ -19,8 +20,8 @@ using namespace quadrille;
 
 constexpr i64 size = 512;
 
-std::vector<float> random_matrix(std::uint64_t state) {
-  std::vector<float> x(std::size_t(size * size));
+aligned_vector<float> random_matrix(std::uint64_t state) {
+  aligned_vector<float> x(std::size_t(size * size));
   for (float& v : x) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     v = float(std::int64_t(state) >> 40) * 0x1p-23f;
@@ -35,7 +36,7 @@ void count_operations(benchmark::State& state) {
 void triple_loop(benchmark::State& state) {
   auto const a = random_matrix(1);
   auto const b = random_matrix(2);
-  std::vector<float> d(a.size());
+  aligned_vector<float> d(a.size());
   for (auto _ : state) {
     for (i64 m = 0; m < size; ++m)
       for (i64 n = 0; n < size; ++n) {
@@ -52,7 +53,7 @@ void triple_loop(benchmark::State& state) {
 void exchanged_loops(benchmark::State& state) {
   auto const a = random_matrix(1);
   auto const b = random_matrix(2);  // K x N here
-  std::vector<float> d(a.size());
+  aligned_vector<float> d(a.size());
   for (auto _ : state) {
     for (float& v : d) v = 0;
     for (i64 m = 0; m < size; ++m)
@@ -67,7 +68,7 @@ void exchanged_loops(benchmark::State& state) {
 
 template <class A, class B>
 void multiply(benchmark::State& state, A const& a, B const& b) {
-  std::vector<float> d(std::size_t(size * size));
+  aligned_vector<float> d(std::size_t(size * size));
   for (auto _ : state) {
     gemm(host_policy{1}, a, b, matrix_ref<float>(d.data(), size, size));
     benchmark::DoNotOptimize(d.data());
@@ -91,7 +92,7 @@ void w4a32(benchmark::State& state) {
 }
 
 void w4a16(benchmark::State& state) {
-  std::vector<bf16> a;
+  aligned_vector<bf16> a;
   for (float const x : random_matrix(1)) a.push_back(bf16(x));
   auto const b = random_matrix(2);
   multiply(state, matrix_ref<bf16 const>(a.data(), size, size),

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +19,7 @@
 
 #include <quadrille/quadrille.hpp>
 
+#include "aligned_vector.hpp"
 #include "ggml_peer.hpp"
 #include "machine_limits.hpp"
 
@@ -36,18 +38,18 @@ struct int8_tokens : mxfp4 {
   using scale = one_level<fp32>;
 };
 
-std::vector<float> normal(std::size_t size, float deviation, unsigned seed) {
+aligned_vector<float> normal(std::size_t size, float deviation, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> draw(0, deviation);
-  std::vector<float> x(size);
+  aligned_vector<float> x(size);
   for (float& v : x) v = draw(random);
   return x;
 }
-std::vector<float> const& tokens() {
+aligned_vector<float> const& tokens() {
   static auto const x = normal(std::size_t(most_rows * k), 1, 1);
   return x;
 }
-std::vector<float> const& weights() {
+aligned_vector<float> const& weights() {
   static auto const w = normal(std::size_t(n * k), 0.02f, 2);
   return w;
 }
@@ -55,7 +57,7 @@ matrix_ref<float const> weights_ref() { return {weights().data(), n, k}; }
 matrix_ref<float const> tokens_ref(i64 rows) { return {tokens().data(), rows, k}; }
 
 // Of a corner of d.
-double relative_error(std::vector<float> const& d, std::vector<float> const& w, i64 rows) {
+double relative_error(std::span<float const> d, std::span<float const> w, i64 rows) {
   double error = 0;
   double size = 0;
   for (i64 i = 0; i < std::min(rows, i64(4)); ++i)
@@ -92,7 +94,7 @@ struct plain_tokens {
 struct bf16_tokens {
   static auto make(i64 rows, int) {
     static auto const narrow = [] {
-      std::vector<bf16> x;
+      aligned_vector<bf16> x;
       for (float const v : tokens()) x.push_back(bf16(v));
       return x;
     }();
@@ -132,14 +134,14 @@ std::vector<quantized<R>> const& many_stored() {
 }
 
 template <class R>
-double error_of_ours(std::vector<float> const& d, i64 rows) {
+double error_of_ours(std::span<float const> d, i64 rows) {
   static auto const w = dequantized_weights<R>();
   return relative_error(d, w, rows);
 }
 
 template <class Tokens, class R, class Weights>
 void multiply(benchmark::State& state, i64 rows, int threads, Weights const& w) {
-  std::vector<float> d(std::size_t(rows * n));
+  aligned_vector<float> d(std::size_t(rows * n));
   for (auto _ : state) {
     gemm(host_policy{threads}, Tokens::make(rows, threads), w,
          matrix_ref<float>(d.data(), rows, n));
@@ -150,7 +152,7 @@ void multiply(benchmark::State& state, i64 rows, int threads, Weights const& w) 
 
 template <class Tokens, class R, class Copies>
 void multiply_cold(benchmark::State& state, int threads, Copies const& copies) {
-  std::vector<float> d(n);
+  aligned_vector<float> d(n);
   for (auto _ : state)
     for (auto const& w : copies) {
       gemm(host_policy{threads}, Tokens::make(1, threads), w, matrix_ref<float>(d.data(), 1, n));
@@ -208,7 +210,7 @@ void limit(benchmark::State& state, double operations) {
   count(state, operations, -1);
 }
 void limit_read(benchmark::State& state) {
-  static std::vector<std::uint64_t> const words(std::size_t(40) << 20, 1);
+  static aligned_vector<std::uint64_t> const words(std::size_t(40) << 20, 1);
   for (auto _ : state) benchmark::DoNotOptimize(limits::read(words));
   count(state, double(words.size() * 8), -1);
 }

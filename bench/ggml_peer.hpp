@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -50,8 +51,8 @@ inline ggml_backend_buffer_type_t weights_buffer(ggml_backend_t backend, path wa
 /// D = X W^T for `copies` equal weight tensors; run(i) multiplies with the i-th.
 class product {
  public:
-  product(path way, int threads, ggml_type type, std::vector<float> const& w, std::int64_t n,
-          std::int64_t k, std::vector<float> const& x, std::int64_t m, int copies = 1)
+  product(path way, int threads, ggml_type type, std::span<float const> w, std::int64_t n,
+          std::int64_t k, std::span<float const> x, std::int64_t m, int copies = 1)
       : backend_(start(way, threads)) {
     std::vector<char> codes(ggml_row_size(type, k) * std::size_t(n));
     ggml_quantize_chunk(type, w.data(), codes.data(), 0, n, k, nullptr);

@@ -13,6 +13,8 @@
 #include <quadrille/quantize.hpp>
 #include <quadrille/recipes.hpp>
 
+#include "aligned_vector.hpp"
+
 #ifdef QUADRILLE_BENCH_CUDA_HEADERS
 #include "cuda_headers.hpp"
 #endif
@@ -26,9 +28,9 @@ constexpr i64 cols = 4096;
 constexpr float assumed_amax = 6;
 
 // Roughly normal, sigma 1: the sum of four uniform numbers.
-std::vector<float> const& data() {
-  static std::vector<float> const values = [] {
-    std::vector<float> x(std::size_t(rows * cols));
+aligned_vector<float> const& data() {
+  static aligned_vector<float> const values = [] {
+    aligned_vector<float> x(std::size_t(rows * cols));
     std::uint64_t state = 1;
     for (float& v : x) {
       float sum = 0;
@@ -64,7 +66,7 @@ void quantize_bench(benchmark::State& state) {
 template <class R>
 void dequantize_bench(benchmark::State& state) {
   auto const q = quantize<R>(host_policy{1}, matrix_ref<float const>(data().data(), rows, cols));
-  std::vector<float> x(data().size());
+  aligned_vector<float> x(data().size());
   for (auto _ : state) {
     dequantize(host_policy{1}, q, matrix_ref<float>(x.data(), rows, cols));
     benchmark::DoNotOptimize(x.data());
