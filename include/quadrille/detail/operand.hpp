@@ -74,11 +74,11 @@ void decode_scales(Word const* stored, int n, u32* out) {
   using format = stored_format<Scale>;
   using narrow = typename Scale::stored;
   if constexpr (has_scale_bytes<Scale>() && is_same_v<format, e4m3>) {
+    using ordinary = ordinary_scales<format>;
     constexpr int sign = format::exponent_bits + format::mantissa_bits;
     for (int i = 0; i < n; ++i) {
       u32 const magnitude = stored[i] & ((1u << sign) - 1);
-      float const value =
-          mul(as_float(magnitude << (23 - format::mantissa_bits)), exp2i(127 - format::bias));
+      float const value = mul(as_float(magnitude << ordinary::shift), ordinary::unit);
       u32 const bits = magnitude > format::max_code ? bits_of(quiet_nan()) : bits_of(value);
       out[i] = bits | stored[i] >> sign << 31;
     }
