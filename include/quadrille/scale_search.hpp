@@ -66,16 +66,17 @@ scale_candidate(Code, u32) -> scale_candidate<Code>;
 /// Common part of the rules that try several scales on a block's elements and keep the one with the least
 /// sum of errors, the first of equal ones. A rule tells
 ///   error                              of one element
+///   target<Self, E>(amax, o)           the scale from which it finds them
 ///   candidates                         how many it tries
-///   candidate<Self, E, F>(k, amax, o)  the k-th as a scale_candidate
-///   fallback<Self, E, F>(amax, o)      one that is not tried and to be beaten: its handicap stands for its
+///   candidate<Self, E, F>(k, target)   the k-th as a scale_candidate
+///   fallback<Self, E, F>(target)       one that is not tried and to be beaten: its handicap stands for its
 ///                                      sum. Without it, the first candidate wins if no sum is finite
 struct search_rule : amax_rule {
   static constexpr bool reads_values = true;
   using chooses_lanes = search_rule;
   template <class Self, class E, class F>
   static constexpr bool has_fallback = requires {
-    Self::template fallback<Self, E, F>(1.f, outer_scale{});
+    Self::template fallback<Self, E, F>(1.f);
   };
 
   template <class Self, class E, class F>
@@ -91,10 +92,12 @@ struct search_rule : amax_rule {
   QUADRILLE_HD static constexpr void choose_lanes(block_lanes<N, EachOuter> const& blocks,
                                                   scale_code<F>* stored, Word* maps) {
     using map = decltype(Self::order::map(1.f, outer_scale{}));
+    float target[N];
     scale_code<F> best[N];
     u32 least[N];  // bits of sums, which order as they do: none is negative
     for (int b = 0; b < N; ++b) {
-      auto const first = start<Self, E, F>(blocks.amax[b], blocks.outer_of(b));
+      target[b] = Self::template target<Self, E>(blocks.amax[b], blocks.outer_of(b));
+      auto const first = start<Self, E, F>(target[b]);
       best[b] = first.code;
       least[b] = first.handicap;
     }
@@ -106,7 +109,7 @@ struct search_rule : amax_rule {
       float sums[N];
       for (int b = 0; b < N; ++b) {
         outer_scale const& o = blocks.outer_of(b);
-        auto const tried = Self::template candidate<Self, E, F>(k, blocks.amax[b], o);
+        auto const tried = Self::template candidate<Self, E, F>(k, target[b]);
         float const scale = F::decode(tried.code);
         codes[b] = tried.code;
         handicaps[b] = tried.handicap;
@@ -131,11 +134,11 @@ struct search_rule : amax_rule {
 
  private:
   template <class Self, class E, class F>
-  QUADRILLE_LEAF static constexpr auto start(float amax, outer_scale const& o) {
+  QUADRILLE_LEAF static constexpr auto start(float target) {
     if constexpr (has_fallback<Self, E, F>)
-      return Self::template fallback<Self, E, F>(amax, o);
+      return Self::template fallback<Self, E, F>(target);
     else
-      return scale_candidate{Self::template candidate<Self, E, F>(0, amax, o).code, ~0u};
+      return scale_candidate{Self::template candidate<Self, E, F>(0, target).code, ~0u};
   }
 };
 
@@ -147,9 +150,12 @@ struct four_over_six : search_rule {
   static constexpr float bound = 256;
   static constexpr int candidates = 2;
 
+  template <class Self, class E>
+  QUADRILLE_LEAF static constexpr float target(float amax, outer_scale const& o) {
+    return divide_order::target(amax, o.encode, E::max);
+  }
   template <class Self, class E, class F>
-  QUADRILLE_LEAF static constexpr auto candidate(int k, float amax, outer_scale const& o) {
-    float const six = divide_order::target(amax, o.encode, E::max);
+  QUADRILLE_LEAF static constexpr auto candidate(int k, float six) {
     return scale_candidate{F::encode_finite(k == 0 ? six : detail::mul(six, 1.5f)), 0u};
   }
 };
@@ -161,18 +167,21 @@ struct error_search : search_rule {
   using error = squared_error;
   static constexpr int candidates = Below + 1 + Above;
 
+  template <class Self, class E>
+  QUADRILLE_LEAF static constexpr float target(float amax, outer_scale const& o) {
+    constexpr grid_top land_on = E::max * Self::headroom;
+    return Self::order::target(amax, o.encode, land_on);
+  }
   template <class Self, class E, class F>
-  QUADRILLE_LEAF static constexpr auto candidate(int k, float amax, outer_scale const& o) {
+  QUADRILLE_LEAF static constexpr auto candidate(int k, float target) {
     constexpr int top = int(F::encode_finite(F::max));
-    int const code = int(fallback<Self, E, F>(amax, o).code) - Below + k;
+    int const code = int(fallback<Self, E, F>(target).code) - Below + k;
     int const possible = detail::max(0, detail::min(code, top));
     return scale_candidate{u32(possible), code == possible ? 0u : ~0u};
   }
   /// The amax rule's code, if no sum is finite.
   template <class Self, class E, class F>
-  QUADRILLE_LEAF static constexpr auto fallback(float amax, outer_scale const& o) {
-    constexpr grid_top land_on = E::max * Self::headroom;
-    float const target = Self::order::target(amax, o.encode, land_on);
+  QUADRILLE_LEAF static constexpr auto fallback(float target) {
     return scale_candidate{u32(F::encode_finite(target)), detail::infinity_bits};
   }
 };
@@ -186,9 +195,14 @@ struct fp8_exact : search_rule {
   static constexpr int candidates = 6;
   static constexpr float significands[3] = {1, 1.25f, 1.5f};  // of the scales that it picks
 
+  template <class Self, class E>
+  QUADRILLE_LEAF static constexpr float target(float amax, outer_scale const& o) {
+    constexpr grid_top land_on = E::max;
+    return Self::order::target(amax, o.encode, land_on);
+  }
   template <class Self, class E, class F>
-  QUADRILLE_LEAF static constexpr auto candidate(int k, float amax, outer_scale const& o) {
-    u32 const exponent = detail::bits_of(target<Self, E>(amax, o)) & detail::infinity_bits;
+  QUADRILLE_LEAF static constexpr auto candidate(int k, float target) {
+    u32 const exponent = detail::bits_of(target) & detail::infinity_bits;
     float const significand = 1 + 0.25f * float((k + 2) % 3);
     float const ratio = significand * detail::exp2i((k + 2) / 3 - 1);
     float const scale = detail::mul(detail::as_float(exponent), ratio);
@@ -199,16 +213,9 @@ struct fp8_exact : search_rule {
   }
   /// If no candidate is in range: zero below, the largest one above.
   template <class Self, class E, class F>
-  QUADRILLE_LEAF static constexpr auto fallback(float amax, outer_scale const& o) {
-    u32 const code = target<Self, E>(amax, o) < 1 ? 0u : u32(F::encode_finite(bound));
+  QUADRILLE_LEAF static constexpr auto fallback(float target) {
+    u32 const code = target < 1 ? 0u : u32(F::encode_finite(bound));
     return scale_candidate{code, ~0u};
-  }
-
- private:
-  template <class Self, class E>
-  QUADRILLE_LEAF static constexpr float target(float amax, outer_scale const& o) {
-    constexpr grid_top land_on = E::max;
-    return Self::order::target(amax, o.encode, land_on);
   }
 };
 

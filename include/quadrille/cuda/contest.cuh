@@ -51,16 +51,16 @@ struct packing_contest {
   outer_scale outer;
   u32 codes[Cols / 8];
   u32 best = 0;
-  u32 least = ~0u;
-  bool is_empty = true;
+  u32 least = ~0u;  // no sum is that large
   bool is_plain =
       true;  // otherwise some element was clipped, or its factor is not usual, or it is poisoned
 
   __device__ void enter_all() {
     using rule = typename S::rule;
+    float const target = rule::template target<rule, e2m1>(amax, outer);
 #pragma unroll
     for (int k = 0; k < rule::candidates; ++k)
-      enter(rule::template candidate<rule, e2m1, format>(k, amax, outer));
+      enter(rule::template candidate<rule, e2m1, format>(k, target));
   }
 
  private:
@@ -81,9 +81,8 @@ struct packing_contest {
       error = add(error, S::rule::error::of(sub(mul(v[i], mul(decode, inverse[i % 2])), a)));
     }
     u32 const sum = bits_of(error) | tried.handicap;
-    bool const is_better = is_empty || sum < least;
-    is_empty = false;
-    least = is_better ? sum : least;
+    bool const is_better = sum < least;
+    least = min(sum, least);
     best = is_better ? stored : best;
 #pragma unroll
     for (int k = 0; k < Cols / 8; ++k) {
