@@ -128,6 +128,7 @@ __global__ static void __launch_bounds__(row_threads, Target::resident)
   u32 const tile = (blockIdx.z * gridDim.y + blockIdx.y) * tiling.depth;
   bool const stores = blockIdx.x == 0 && (Target::is_row_scaled || tile == 0);
   if (tile >= tiling.tiles) return;
+  wait_for_earlier_work();
   row_walk walk{(tiling.is_reversed ? tiling.tiles - 1 - tile : tile) * rows,
                 min(tiling.depth, tiling.tiles - tile), tiling.is_reversed ? 0 - rows : rows};
 
@@ -209,8 +210,8 @@ void launch_rows(stream_policy where, Source const& source, Target const& target
   i64 const resident = resident_blocks(kernel, row_threads, 0);
   i64 const waves = ceil_div(columns * tiles, resident * most);
   i64 const depth = max(i64(1), ceil_div(columns * tiles, resident * max(i64(1), waves)));
-  launch(where, kernel, grid_of(columns, ceil_div(tiles, depth)), row_threads, 0, source, target,
-         row_tiling{u32(tiles), u32(depth), log2, is_reversed});
+  launch_early(where, kernel, grid_of(columns, ceil_div(tiles, depth)), row_threads, 0, source,
+               target, row_tiling{u32(tiles), u32(depth), log2, is_reversed});
 }
 
 /// Finds amax and quantizes, in one launch; false if the matrix is too large for that.

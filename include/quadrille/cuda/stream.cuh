@@ -14,6 +14,7 @@
 
 #include <cuda_runtime.h>
 
+#include <quadrille/arch/target.hpp>
 #include <quadrille/detail/check.hpp>
 #include <quadrille/detail/std.hpp>
 
@@ -126,6 +127,15 @@ inline cudaLaunchAttribute starting_early(bool may_start = true) {
   return result;
 }
 
+/// The first thing that a kernel does which launch_early enqueues: waits for what comes before in the stream, and
+/// lets what comes after take the multiprocessors as they become free.
+__device__ __forceinline__ void wait_for_earlier_work() {
+  if constexpr (target::compute_capability >= 90) {
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+  }
+}
+
 #pragma GCC visibility push(hidden)
 /// Enqueues kernel<<<grid, threads, shared>>>(arguments...) with attributes.
 template <class... Parameters, class... Arguments>
@@ -145,6 +155,16 @@ template <class... Parameters, class... Arguments>
 void launch(stream_policy where, void (*kernel)(Parameters...), dim3 grid, unsigned threads,
             std::size_t shared, Arguments const&... arguments) {
   launch_with({}, where, kernel, grid, threads, shared, arguments...);
+}
+
+/// Enqueues a kernel that may start while the one before it ends, if its code for this GPU is such that it waits.
+template <class... Parameters, class... Arguments>
+void launch_early(stream_policy where, void (*kernel)(Parameters...), dim3 grid, unsigned threads,
+                  std::size_t shared, Arguments const&... arguments) {
+  cudaFuncAttributes code{};
+  check_cuda(cudaFuncGetAttributes(&code, kernel), "asking for a kernel");
+  launch_with({starting_early(code.ptxVersion >= 90)}, where, kernel, grid, threads, shared,
+              arguments...);
 }
 
 /// An attribute of the current device.

@@ -157,6 +157,7 @@ __global__ static void __launch_bounds__(tile_shape<Cols>::threads, tile_shape<C
   u32 tile_row = (blockIdx.z * gridDim.y + blockIdx.y) * shape::order + blockIdx.x % shape::order;
   u32 const tile_col = blockIdx.x / shape::order;
   if (tile_row >= order.rows) return;
+  wait_for_earlier_work();
   if (order.is_reversed) tile_row = order.rows - 1 - tile_row;
   bool const is_first = tile_row == 0 && tile_col == 0;
   u32 const first_row = tile_row * tile_rows;
@@ -272,8 +273,8 @@ void launch_tiles(stream_policy where, Source const& source, Rows const& rows, C
         "asking for shared memory");
   i64 const columns = max(i64(1), ceil_div(source.cols, i64(tile_cols)));
   i64 const tiles = max(i64(1), ceil_div(source.rows, i64(shape::rows)));
-  launch(where, kernel, grid_of(columns * shape::order, ceil_div(tiles, i64(shape::order))),
-         shape::threads, bytes, source, rows, cols, tile_order{u32(tiles), is_reversed});
+  launch_early(where, kernel, grid_of(columns * shape::order, ceil_div(tiles, i64(shape::order))),
+               shape::threads, bytes, source, rows, cols, tile_order{u32(tiles), is_reversed});
 }
 #pragma GCC visibility pop
 

@@ -230,7 +230,7 @@ static __global__ void __launch_bounds__(Shape::threads, 1)
     }
     ptx::barrier_cluster_arrive();
     ptx::barrier_cluster_wait();
-    cudaGridDependencySynchronize();  // for what comes before in the stream
+    wait_for_earlier_work();
     if (threadIdx.x < 128) {
       hopper::give_registers<56>();
       if (threadIdx.x == 0) fetch_tiles(work, a, b, ring);

@@ -204,6 +204,7 @@ QUADRILLE_HD i64 rows_to_fold(Operand const& from) {
 template <class TA, class TB, bool Rounds, class A, class B>
 static __global__ void __launch_bounds__(fold_threads)
     fold_kernel(A const a, folded const to_a, B const b, folded const to_b) {
+  wait_for_earlier_work();
   i64 const row = blockIdx.x;
   if constexpr (A::is_quantized)
     if (row < a.rows()) return fold_row<TA, Rounds>(a, to_a, row);
@@ -216,8 +217,8 @@ void launch_fold(stream_policy where, A const& a, folded const& to_a, B const& b
                  folded const& to_b) {
   i64 const rows = rows_to_fold(a) + rows_to_fold(b);
   if (rows == 0) return;
-  launch(where, fold_kernel<TA, TB, Rounds, A, B>, dim3(unsigned(rows)), fold_threads, 0, a, to_a,
-         b, to_b);
+  launch_early(where, fold_kernel<TA, TB, Rounds, A, B>, dim3(unsigned(rows)), fold_threads, 0, a,
+               to_a, b, to_b);
 }
 #pragma GCC visibility pop
 

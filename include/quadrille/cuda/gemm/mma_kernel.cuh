@@ -38,6 +38,7 @@ static __global__ void __launch_bounds__(Shape::threads, 1)
   if constexpr (target::compute_capability >= 80) {
     using fragments_type = mma_fragments<Shape>;
     constexpr int steps = Shape::depth / 16;
+    wait_for_earlier_work();
     extern __shared__ __align__(128) u8 mma_memory[];
     __shared__ tile_ring tiles;
     u32 const ring = ampere::shared_address(mma_memory);
@@ -100,7 +101,8 @@ void launch_mma_shape(stream_policy where, gemm_segments const& work,
   std::size_t const shared = std::size_t(Shape::stages) * Shape::stage_bytes;
   prepare_stages(kernel, Shape::stages, Shape::stage_bytes);
   i64 const blocks = min(tiles, resident_blocks(kernel, Shape::threads, shared));
-  launch(where, kernel, dim3(unsigned(blocks)), Shape::threads, shared, work, operands, epilogue);
+  launch_early(where, kernel, dim3(unsigned(blocks)), Shape::threads, shared, work, operands,
+               epilogue);
 }
 
 using mma_large = mma_shape<128, 256, 64, 64, 64, 3>;  // sm_80, sm_90 and sm_100

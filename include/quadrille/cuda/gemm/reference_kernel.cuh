@@ -61,6 +61,7 @@ static __global__ void __launch_bounds__(256)
   __shared__ float sums_of_tile[tile][tile + 1];
   int const tx = int(threadIdx.x) % 16;
   int const ty = int(threadIdx.x) / 16;
+  wait_for_earlier_work();
   if (!filter.takes_some(work)) return;
 
   tile_walk<tile, tile> walk(work, blockIdx.x, gridDim.x);
@@ -127,7 +128,7 @@ void launch_reference(stream_policy where, gemm_segments const& work, A const& a
       ceil_div(work.rows + i64(work.count) * (reference_tile - 1), i64(reference_tile)) *
       ceil_div(work.cols, i64(reference_tile));
   i64 const blocks = min(max(i64(1), tiles), resident_blocks(kernel, 256, 0));
-  launch(where, kernel, dim3(unsigned(blocks)), 256, 0, work, a, b, filter, epilogue);
+  launch_early(where, kernel, dim3(unsigned(blocks)), 256, 0, work, a, b, filter, epilogue);
 }
 #pragma GCC visibility pop
 
