@@ -127,8 +127,8 @@ inline cudaLaunchAttribute starting_early(bool may_start = true) {
   return result;
 }
 
-/// The first thing that a kernel does which launch_early enqueues: waits for what comes before in the stream, and
-/// lets what comes after take the multiprocessors as they become free.
+/// What a kernel that is starting_early() does before it reads or writes global memory: waits for what comes before
+/// in the stream, and lets what comes after take the multiprocessors as they become free.
 __device__ __forceinline__ void wait_for_earlier_work() {
   if constexpr (target::compute_capability >= 90) {
     cudaTriggerProgrammaticLaunchCompletion();
@@ -157,13 +157,18 @@ void launch(stream_policy where, void (*kernel)(Parameters...), dim3 grid, unsig
   launch_with({}, where, kernel, grid, threads, shared, arguments...);
 }
 
+/// Whether what the current device runs of a kernel was compiled for sm_90 or newer, where kernels can wait.
+template <class... Parameters>
+bool is_for_sm_90(void (*kernel)(Parameters...)) {
+  cudaFuncAttributes code{};
+  check_cuda(cudaFuncGetAttributes(&code, kernel), "asking for a kernel");
+  return code.ptxVersion >= 90;
+}
 /// Enqueues a kernel that may start while the one before it ends, if its code for this GPU is such that it waits.
 template <class... Parameters, class... Arguments>
 void launch_early(stream_policy where, void (*kernel)(Parameters...), dim3 grid, unsigned threads,
                   std::size_t shared, Arguments const&... arguments) {
-  cudaFuncAttributes code{};
-  check_cuda(cudaFuncGetAttributes(&code, kernel), "asking for a kernel");
-  launch_with({starting_early(code.ptxVersion >= 90)}, where, kernel, grid, threads, shared,
+  launch_with({starting_early(is_for_sm_90(kernel))}, where, kernel, grid, threads, shared,
               arguments...);
 }
 

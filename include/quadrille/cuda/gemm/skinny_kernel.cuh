@@ -213,10 +213,7 @@ void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
   auto const kernel = skinny_kernel<R, Shape, Epilogue>;
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)),
              "asking for shared memory");
-  cudaFuncAttributes code{};
-  check_cuda(cudaFuncGetAttributes(&code, kernel), "asking for a kernel");
-  bool const is_hopper =
-      code.ptxVersion >= 90;  // what this device runs was compiled for that, or newer
+  bool const is_hopper = is_for_sm_90(kernel);
   CUtensorMap map{};
   x.copied_by = is_hopper && is_mappable(x.data, x.stride * 2) && all.depth > 0 &&
                         all.depth < i64(1) << 30  // the copy engine counts bytes in 31 bits
