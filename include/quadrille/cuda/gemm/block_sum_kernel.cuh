@@ -158,7 +158,7 @@ struct block_sums {
   }
 };
 
-/// Only tiles of which filter.takes_any(rows of A, rows of B) are computed, and of them the elements that
+/// Only tiles of which filter.taken_of(rows of A, rows of B) has any are computed, and of them the elements that
 /// filter.takes(row of A, row of B).
 template <int Block, class Filter, class Epilogue>
 static __global__ void __launch_bounds__(block_sum_shape<Block>::threads, 1)
@@ -177,8 +177,10 @@ static __global__ void __launch_bounds__(block_sum_shape<Block>::threads, 1)
     auto const address = [ring](int stage) { return ring + u32(stage * shape::stage_bytes); };
     auto const is_taken = [&](gemm_tile const& tile) {
       i64 const b_row = tile.segment * work.cols + tile.col;
-      return filter.takes_any(tile.row, min(tile.row + shape::rows, tile.row_end), b_row,
-                              min(b_row + shape::cols, (tile.segment + 1) * work.cols));
+      return filter
+          .taken_of(tile.row, min(tile.row + shape::rows, tile.row_end), b_row,
+                    min(b_row + shape::cols, (tile.segment + 1) * work.cols))
+          .any;
     };
 
     // Whole blocks, completed by zeros to whole stages; without K, one.

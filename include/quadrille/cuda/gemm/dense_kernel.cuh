@@ -77,10 +77,12 @@ __device__ __forceinline__ void fetch_tiles(dense_work const& work, CUtensorMap 
   typename Shape::walk walk(work.segments, blockIdx.x / Shape::cluster, gridDim.x / Shape::cluster);
   announced_tile tile;
   while (walk.next(tile)) {
-    if (!work.takes(tile, Shape::rows * Shape::cluster, Shape::cols)) continue;
+    auto const taken = work.taken_of(tile, Shape::rows * Shape::cluster, Shape::cols);
+    if (!taken.any) continue;
     i32 const b_block = i32(work.b_row(tile) / work.block_rows);
     tile.row += rank * Shape::rows;
-    tile.is_whole = work.is_whole(tile, Shape::rows, Shape::cols);
+    tile.is_whole = taken.all && tile.row + Shape::rows <= tile.row_end &&
+                    tile.col + Shape::cols <= work.segments.cols;
     announce(ring, tile);
     if (work.steps == 0) pass_stage(ring);
     for (i32 step = 0; step < work.steps; ++step, ring.advance())

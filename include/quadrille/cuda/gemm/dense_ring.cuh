@@ -85,15 +85,11 @@ struct dense_work {
   __device__ i64 b_row(gemm_tile const& tile) const {
     return tile.segment * segments.cols + tile.col;
   }
-  __device__ bool is_whole(gemm_tile const& tile, int rows, int cols) const {
-    return tile.row + rows <= tile.row_end && tile.col + cols <= segments.cols &&
-           filter.takes_all(tile.row, tile.row + rows, b_row(tile), b_row(tile) + cols);
-  }
-  /// Whether any element of a tile of rows x cols is to be computed.
-  __device__ bool takes(gemm_tile const& tile, int rows, int cols) const {
+  /// Which elements of a tile of rows x cols are to be computed.
+  __device__ tile_filter::share taken_of(gemm_tile const& tile, int rows, int cols) const {
     i64 const row = b_row(tile);
-    return filter.takes_any(tile.row, min(tile.row + rows, tile.row_end), row,
-                            min(row + cols, (tile.segment + 1) * segments.cols));
+    return filter.taken_of(tile.row, min(tile.row + rows, tile.row_end), row,
+                           min(row + cols, (tile.segment + 1) * segments.cols));
   }
 };
 

@@ -61,10 +61,23 @@ inline constexpr float largest_magnitude = [] {
   return largest;
 }();
 
-/// The FP8 codes of the magnitudes of a 4-bit format times a factor.
-template <class T, class E>
-struct fp8_table {
+/// FP8 codes of the eight magnitudes of a 4-bit format.
+struct fp8_magnitudes {
   u32 low, high;
+
+  /// FP8 codes of the eight 4-bit codes of a word.
+  __device__ uint2 operator()(u32 word) const {
+    u32 const magnitudes = word & 0x77777777u;
+    u32 const odd = word & 0x80808080u;
+    u32 const even = (word << 4) & 0x80808080u;
+    return make_uint2(__byte_perm(low, high, magnitudes) ^ __byte_perm(even, odd, 0x5140),
+                      __byte_perm(low, high, magnitudes >> 16) ^ __byte_perm(even, odd, 0x7362));
+  }
+};
+
+/// Those of the format times a factor.
+template <class T, class E>
+struct fp8_table : fp8_magnitudes {
   bool is_exact;
 
   __device__ explicit fp8_table(float factor) {
@@ -81,15 +94,22 @@ struct fp8_table {
               two_halves<T>((i < 2 ? low : high) >> i % 2 * 16);
     is_exact = !is_finite(factor) || (lost == 0 && magnitude(y[1]) >= float(T::min_subnormal));
   }
-  /// FP8 codes of the eight 4-bit codes of a word.
-  __device__ uint2 operator()(u32 word) const {
-    u32 const magnitudes = word & 0x77777777u;
-    u32 const odd = word & 0x80808080u;
-    u32 const even = (word << 4) & 0x80808080u;
-    return make_uint2(__byte_perm(low, high, magnitudes) ^ __byte_perm(even, odd, 0x5140),
-                      __byte_perm(low, high, magnitudes >> 16) ^ __byte_perm(even, odd, 0x7362));
-  }
 };
+
+/// Whether a factor, so large that E2M1's magnitudes times it are normal numbers of T, finds them by
+/// plain_magnitudes().
+template <class T, class E>
+__device__ __forceinline__ bool is_plain_factor(float factor) {
+  return is_same_v<E, e2m1> && factor >= 2 * float(T::min_normal) && is_finite(factor);
+}
+/// E2M1's magnitudes are 0 and those of 1 and 1.5, some binades apart.
+template <class T>
+__device__ __forceinline__ fp8_magnitudes plain_magnitudes(float factor) {
+  constexpr u32 binade = is_same_v<T, e4m3> ? 8 : 4;
+  u32 const two = two_fp8<T>(factor, mul(factor, 1.5f));
+  return {__byte_perm(two, 0, 0x1004) - (binade << 8),
+          __byte_perm(two, 0, 0x1010) + binade * 0x02020101u};
+}
 
 /// What fold_kernel writes: rows of FP8 codes, zeros from K on; a power of two for each row; marks.
 struct folded {
@@ -108,23 +128,20 @@ __device__ inline float fold_of(float top, float limit) {
 
 inline constexpr int fold_threads = 64;  // a row: many rows at once hide the wait for its scales
 
-/// Codes of a few blocks of a row, `step` columns apart.
-template <int BlockCols>
+/// A thread's part of a row: 16 codes in every fold_step, so that a warp reads and writes without gaps.
+inline constexpr int fold_chunk = 16;
+inline constexpr int fold_step = fold_threads * fold_chunk;
+
+/// Some of these parts, read ahead.
 struct code_batch {
-  static constexpr int turns = max(1, min(4, 128 / BlockCols));
-  static constexpr int words = BlockCols / 16;
-  static constexpr i64 step = fold_threads * BlockCols;
-  uint2 at[turns][words];
+  static constexpr int turns = 8;
+  uint2 at[turns];
 
   __device__ __forceinline__ void load(u8 const* codes, i64 first, i64 end) {
 #pragma unroll
-    for (int turn = 0; turn < turns; ++turn) {
-      i64 const k = first + turn * step;
-      if (k >= end) break;
-#pragma unroll
-      for (int i = 0; i < words; ++i)
-        at[turn][i] = reinterpret_cast<uint2 const*>(codes + k / 2)[i];
-    }
+    for (int turn = 0; turn < turns; ++turn)
+      if (first + turn * fold_step < end)
+        at[turn] = *reinterpret_cast<uint2 const*>(codes + (first + turn * fold_step) / 2);
   }
 };
 
@@ -134,20 +151,19 @@ __device__ __forceinline__ void fold_row(Operand const& from, folded const& to, 
   using element = typename Operand::element;
   constexpr int block_cols = Operand::block_cols;
   constexpr float limit = float(T::max / largest_magnitude<element>);
-  constexpr bool has_table = is_sign_magnitude<element> && block_cols % 16 == 0;
-  using batch = code_batch<has_table ? block_cols : 16>;
+  constexpr bool has_table = is_sign_magnitude<element> && block_cols % fold_chunk == 0;
   i64 const row_size = row_bytes<element>(from.cols());
   u8 const* const codes = from.q.codes + row * row_size;
   u8* const out = to.codes + row * to.stride;
   bool const is_aligned = (reinterpret_cast<std::uintptr_t>(from.q.codes) | u64(row_size)) % 8 == 0;
-  i64 const whole = has_table && is_aligned ? from.cols() / block_cols * block_cols : 0;
-  i64 const first = i64(threadIdx.x) * block_cols;
-  batch some;
+  i64 const whole = has_table && is_aligned ? from.cols() / fold_chunk * fold_chunk : 0;
+  i64 const first = i64(threadIdx.x) * fold_chunk;
+  code_batch some;
   some.load(codes, first, whole);  // on their way while the largest scale is sought
 
   float top = 0;
 #pragma unroll 4
-  for (i64 k = first; k < from.cols(); k += fold_threads * block_cols) {
+  for (i64 k = i64(threadIdx.x) * block_cols; k < from.cols(); k += fold_threads * block_cols) {
     float const scale = from.scale(row, k);
     if (is_finite(scale)) top = fmaxf(top, magnitude(scale));
   }
@@ -161,23 +177,25 @@ __device__ __forceinline__ void fold_row(Operand const& from, folded const& to, 
 
   bool is_exact = true;
   if constexpr (has_table) {
-    for (i64 start = first; start < whole; start += batch::turns * batch::step) {
+    for (i64 start = first; start < whole; start += code_batch::turns * fold_step) {
       if (start != first) some.load(codes, start, whole);
 #pragma unroll
-      for (int turn = 0; turn < batch::turns; ++turn) {
-        i64 const k = start + turn * batch::step;
+      for (int turn = 0; turn < code_batch::turns; ++turn) {
+        i64 const k = start + turn * fold_step;
         if (k >= whole) break;
-        fp8_table<T, element> const table(mul(from.scale(row, k), fold));
-        u32 used = 0;
-#pragma unroll
-        for (int i = 0; i < batch::words; ++i) {
-          uint2 const both = some.at[turn][i];
-          uint2 const a = table(both.x);
-          uint2 const b = table(both.y);
-          reinterpret_cast<uint4*>(out + k)[i] = make_uint4(a.x, a.y, b.x, b.y);
-          used |= (both.x | both.y) & 0x77777777u;
+        uint2 const both = some.at[turn];
+        float const factor = mul(from.scale(row, k), fold);
+        fp8_magnitudes table;
+        if (is_plain_factor<T, element>(factor)) {
+          table = plain_magnitudes<T>(factor);
+        } else {
+          fp8_table<T, element> const any(factor);
+          table = any;
+          is_exact &= any.is_exact || ((both.x | both.y) & 0x77777777u) == 0;
         }
-        is_exact &= table.is_exact || used == 0;
+        uint2 const a = table(both.x);
+        uint2 const b = table(both.y);
+        *reinterpret_cast<uint4*>(out + k) = make_uint4(a.x, a.y, b.x, b.y);
       }
     }
   }
@@ -202,7 +220,7 @@ QUADRILLE_HD i64 rows_to_fold(Operand const& from) {
 
 /// The rows of A, then those of B, of which one may be plain.
 template <class TA, class TB, bool Rounds, class A, class B>
-static __global__ void __launch_bounds__(fold_threads)
+static __global__ void __launch_bounds__(fold_threads, 20)
     fold_kernel(A const a, folded const to_a, B const b, folded const to_b) {
   wait_for_earlier_work();
   i64 const row = blockIdx.x;

@@ -68,7 +68,8 @@ static __global__ void __launch_bounds__(256)
   for (gemm_tile at; walk.next(at);) {
     i64 const b_row = at.segment * work.cols + at.col;
     i64 const b_end = (at.segment + 1) * work.cols;
-    if (!filter.takes_any(at.row, min(at.row + tile, at.row_end), b_row, min(b_row + tile, b_end)))
+    if (!filter.taken_of(at.row, min(at.row + tile, at.row_end), b_row, min(b_row + tile, b_end))
+             .any)
       continue;
     float sums[4][4] = {};
     for (i64 k = 0; k < work.depth; k += block) {

@@ -20,12 +20,18 @@ struct tile_filter {
         (a != nullptr && a[a_row / 128] != 0) || (b != nullptr && b[b_row / 128] != 0);
     return is_flagged == takes_flagged;
   }
-  /// Whether it takes any, or all, of some rows of A (at least one) times some rows of B.
-  __device__ bool takes_any(i64 a_row, i64 a_end, i64 b_row, i64 b_end) const {
-    return has(true, a_row, a_end, b_row, b_end);
-  }
-  __device__ bool takes_all(i64 a_row, i64 a_end, i64 b_row, i64 b_end) const {
-    return !has(false, a_row, a_end, b_row, b_end);
+  /// Whether it takes any, and whether all, of some rows of A (1 to 256) times some rows of B.
+  struct share {
+    bool any;
+    bool all;
+  };
+  __device__ share taken_of(i64 a_row, i64 a_end, i64 b_row, i64 b_end) const {
+    if (a == nullptr && b == nullptr) return {!takes_flagged, !takes_flagged};
+    share const of_a = flagged(a, a_row, a_end);
+    share const of_b = flagged(b, b_row, b_end);
+    bool const any = of_a.any || of_b.any;
+    bool const all = of_a.all || of_b.all;
+    return takes_flagged ? share{any, all} : share{!all, !any};
   }
   /// Whether it takes anything of a product: the same answer for all threads of a block, who all ask.
   __device__ bool takes_some(gemm_segments const& work) const {
@@ -40,12 +46,17 @@ struct tile_filter {
   }
 
  private:
-  __device__ bool has(bool taken, i64 a_row, i64 a_end, i64 b_row, i64 b_end) const {
-    if (a == nullptr && b == nullptr) return takes_flagged != taken;
-    for (i64 i = a_row / 128; i <= (a_end - 1) / 128; ++i)
-      for (i64 j = b_row / 128; j <= (b_end - 1) / 128; ++j)
-        if (takes(i * 128, j * 128) == taken) return true;
-    return false;
+  // No branches, so that the bytes are read at once.
+  __device__ static share flagged(u8 const* flags, i64 row, i64 end) {
+    if (flags == nullptr) return {false, false};
+    share found{false, true};
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      bool const is_flagged = flags[min(row / 128 + i, (end - 1) / 128)] != 0;
+      found.any |= is_flagged;
+      found.all &= is_flagged;
+    }
+    return found;
   }
 };
 
