@@ -73,13 +73,13 @@ template <class Shape>
 __device__ __forceinline__ void fetch_tiles(dense_work const& work, CUtensorMap const& a,
                                             CUtensorMap const& b, dense_ring<Shape> ring) {
   int const rank = int(cuda::ptx::get_sreg_cluster_ctarank());
-  i32 const box_blocks = 128 / work.block_rows;
+  i32 const box_blocks = 128 >> work.log2_block;
   typename Shape::walk walk(work.segments, blockIdx.x / Shape::cluster, gridDim.x / Shape::cluster);
   announced_tile tile;
   while (walk.next(tile)) {
     auto const taken = work.taken_of(tile, Shape::rows * Shape::cluster, Shape::cols);
     if (!taken.any) continue;
-    i32 const b_block = i32(work.b_row(tile) / work.block_rows);
+    i32 const b_block = i32(work.b_row(tile) >> work.log2_block);
     tile.row += rank * Shape::rows;
     tile.is_whole = taken.all && tile.row + Shape::rows <= tile.row_end &&
                     tile.col + Shape::cols <= work.segments.cols;
@@ -198,7 +198,7 @@ __device__ __forceinline__ void make_tiles(dense_work const& work, Epilogue cons
       multiply_tile_promoted<mma>(ring, work.steps, a_row, d);
     else
       multiply_tile<mma>(ring, work.steps, a_row, d);
-    bool const is_permuted = work.block_rows != 1;
+    bool const is_permuted = work.log2_block != 0;
     i64 const row = tile.row + first;
     if (is_permuted && tile.is_whole)
       hand_over<true>(work.segments, work.filter, true, epilogue, tile, row, d);
@@ -223,6 +223,8 @@ static __global__ void __launch_bounds__(Shape::threads, 1)
     dense_ring<Shape> const ring{
         data, tile, *static_cast<dense_barriers<Shape>*>(__cvta_shared_to_generic(barriers))};
     if (threadIdx.x == 0) {
+      asm volatile("prefetch.tensormap [%0];" ::"l"(&a) : "memory");
+      asm volatile("prefetch.tensormap [%0];" ::"l"(&b) : "memory");
       for (int i = 0; i < Shape::stages; ++i) {
         ptx::mbarrier_init(shared.full + i, 1);
         ptx::mbarrier_init(shared.empty + i, 2 * Shape::cluster);
@@ -289,7 +291,8 @@ void launch_dense(stream_policy where, gemm_segments const& segments, void const
   u64 const bytes = u64(segments.depth) * (32 / hopper::wgmma<TA, TB>::k);
   u64 const b_rows = u64(segments.count) * u64(segments.cols);
   bool const is_whole = segments.cols % (4 * width) == 0;
-  dense_work const work{segments, filter, i32(ceil_div(bytes, u64(128))), is_whole ? 4 * width : 1};
+  dense_work const work{segments, filter, i32(ceil_div(bytes, u64(128))),
+                        is_whole ? log2_of(4 * width) : 0};
   CUtensorMap a_map{};
   CUtensorMap b_map{};
   if (bytes != 0) {
