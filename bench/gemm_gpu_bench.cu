@@ -84,6 +84,16 @@ struct packed {
   }
   auto ref() const { return p; }
 };
+/// FP8 that was made before.
+template <class R>
+struct folded {
+  device_folded<R> f;
+  folded(i64 rows, i64 cols, i32, u32 seed)
+      : f(fold(where(), std::move(canonical<R>(rows, cols, 1, seed).q))) {
+    gpu_timing::check(cudaStreamSynchronize(the_stream()));
+  }
+  auto ref() const { return f.ref(); }
+};
 template <class T>
 struct plain {
   values<T> x;

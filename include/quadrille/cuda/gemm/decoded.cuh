@@ -114,7 +114,7 @@ struct fp8_operand {
 
 template <class Operand>
 i64 mark_count(Operand const& from) {
-  return Operand::is_quantized ? ceil_div(from.rows(), i64(128)) : 0;
+  return is_to_fold<Operand> ? ceil_div(from.rows(), i64(128)) : 0;
 }
 
 template <class T, class Operand>
@@ -134,7 +134,7 @@ void fill_fp8(stream_policy where, A const& a, fp8_operand<TA> const& left, B co
               fp8_operand<TB> const& right) {
   if constexpr (!A::is_quantized) fill_decoded(where, a, left.codes);
   if constexpr (!B::is_quantized) fill_decoded(where, b, right.codes);
-  if constexpr (A::is_quantized || B::is_quantized)
+  if constexpr (is_to_fold<A> || is_to_fold<B>)
     launch_fold<TA, TB, Rounds>(where, a, left.to_fold(), b, right.to_fold());
 }
 #pragma GCC visibility pop

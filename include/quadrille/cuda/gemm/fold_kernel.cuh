@@ -215,18 +215,18 @@ __device__ __forceinline__ void fold_row(Operand const& from, folded const& to, 
 /// Rows to fold of an operand of a product.
 template <class Operand>
 QUADRILLE_HD i64 rows_to_fold(Operand const& from) {
-  return Operand::is_quantized ? from.rows() : 0;
+  return is_to_fold<Operand> ? from.rows() : 0;
 }
 
-/// The rows of A, then those of B, of which one may be plain.
+/// The rows of A, then those of B, of which one may have nothing to fold.
 template <class TA, class TB, bool Rounds, class A, class B>
 static __global__ void __launch_bounds__(fold_threads, 20)
     fold_kernel(A const a, folded const to_a, B const b, folded const to_b) {
   wait_for_earlier_work();
   i64 const row = blockIdx.x;
-  if constexpr (A::is_quantized)
+  if constexpr (is_to_fold<A>)
     if (row < a.rows()) return fold_row<TA, Rounds>(a, to_a, row);
-  if constexpr (B::is_quantized) fold_row<TB, Rounds>(b, to_b, row - rows_to_fold(a));
+  if constexpr (is_to_fold<B>) fold_row<TB, Rounds>(b, to_b, row - rows_to_fold(a));
 }
 
 #pragma GCC visibility push(hidden)  // see stream.cuh

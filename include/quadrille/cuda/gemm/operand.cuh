@@ -99,6 +99,7 @@ struct device_operand {
   using scale_type = typename R::scale;
   static constexpr bool is_quantized = true;
   static constexpr bool is_prepacked = false;
+  static constexpr bool is_folded = false;
   static constexpr bool can_prepack = is_prepackable<R>;
   static constexpr int block_cols = host::block_cols;
   static constexpr bool is_scaled_code = host::is_scaled_code;
@@ -147,6 +148,7 @@ struct plain_device_operand {
   using value_type = T;
   static constexpr bool is_quantized = false;
   static constexpr bool is_prepacked = false;
+  static constexpr bool is_folded = false;
   static constexpr bool can_prepack = false;
   static constexpr int block_cols = 0;
   static constexpr bool is_scaled_code = false;
@@ -188,6 +190,7 @@ struct device_prepacked_operand {
   using rotation = typename R::rotation;
   static constexpr bool is_quantized = true;
   static constexpr bool is_prepacked = true;
+  static constexpr bool is_folded = false;
   static constexpr bool can_prepack = true;
   static constexpr int block_cols = host::block_cols;
   static constexpr bool is_scaled_code = host::is_scaled_code;
@@ -239,6 +242,10 @@ template <class T>
 plain_device_operand<std::remove_const_t<T>> as_device_operand(matrix_ref<T> x) {
   return {x};
 }
+
+/// Whether the FP8 path has to fold an operand.
+template <class Operand>
+inline constexpr bool is_to_fold = Operand::is_quantized && !Operand::is_folded;
 
 /// The narrowest arithmetic that is exact for a pair of operands.
 enum class operand_kind {

@@ -8,9 +8,9 @@
 #include <type_traits>
 
 #include <quadrille/cuda/gemm/block_sum_kernel.cuh>
-#include <quadrille/cuda/gemm/decoded.cuh>
 #include <quadrille/cuda/gemm/dense_kernel.cuh>
 #include <quadrille/cuda/gemm/epilogue.cuh>
+#include <quadrille/cuda/gemm/folded.cuh>
 #include <quadrille/cuda/gemm/fused_kernel.cuh>
 #include <quadrille/cuda/gemm/mma_kernel.cuh>
 #include <quadrille/cuda/gemm/plan.cuh>
@@ -135,7 +135,7 @@ void run_fp8(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) 
   describe_dense(call, type_name<TA>(), type_name<TB>());
   call.plan.is_exact = !rounds && !IsFast;
   if (call.only_plans) return;
-  if constexpr (A::is_quantized || B::is_quantized)
+  if constexpr (is_to_fold<A> || is_to_fold<B>)
     check_cuda(
         cudaMemsetAsync(marks, 0, std::size_t(mark_count(a) + mark_count(b)), call.where.stream),
         "clearing marks");
