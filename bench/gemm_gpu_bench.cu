@@ -5,7 +5,7 @@
 //
 // A row is one product, or a graph of 16 or 32 layers with weights of their own, so that none are in the L2
 // cache and the launch of the graph counts little. Operands are quantized beforehand; decoding them is in
-// the time. sh bench/run_gpu.sh keeps the results; bench/gemm_gpu_notes.md explains them.
+// the time, except that of folded ones. sh bench/run_gpu.sh keeps the results; bench/gemm_gpu_notes.md explains them.
 
 #include <cmath>
 #include <cstdio>
@@ -244,8 +244,14 @@ std::vector<row> rows() {
   for (i64 m : {512, 2048}) {
     all.push_back(
         {"mxfp4 x mxfp4", multiplying<canonical<mxfp4>, canonical<mxfp4>>, {m, 8192, 8192, 16, 1}});
+    all.push_back({"mxfp4 x folded mxfp4",
+                   multiplying<canonical<mxfp4>, folded<mxfp4>>,
+                   {m, 8192, 8192, 16, 1}});
     all.push_back({"fp8-exact nvfp4 x same",
                    multiplying<canonical<nvfp4_fp8_exact>, canonical<nvfp4_fp8_exact>>,
+                   {m, 8192, 8192, 16, 1}});
+    all.push_back({"fp8-exact nvfp4 x folded same",
+                   multiplying<canonical<nvfp4_fp8_exact>, folded<nvfp4_fp8_exact>>,
                    {m, 8192, 8192, 16, 1}});
   }
   for (i64 m : {1, 4, 8, 16, 32, 64}) {

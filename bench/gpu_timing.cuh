@@ -6,12 +6,14 @@
 /// so that all of them see the same clocks.
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -140,11 +142,15 @@ struct times {
 inline constexpr int warm_up = 3;
 inline constexpr int repetitions = warm_up + 25;
 
+/// A GPU that has just multiplied for a while runs at a lower clock: what came before must not count.
+inline void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }
+
 /// Nothing waits between the repetitions: the host stays ahead, and the GPU is never idle.
 inline times measure(cudaStream_t stream, operation const& work, operation const& base,
                      int slices) {
   bool const has_base = bool(base.enqueue);
   operation const copy = device_copy(stream);
+  rest();
   series works(repetitions), bases(has_base ? repetitions : 0), copies(repetitions + 1);
   for (int i = 0; i < repetitions; ++i) {
     copies[i].enqueue(stream, copy, 1);
@@ -161,6 +167,7 @@ inline times measure(cudaStream_t stream, operation const& work, operation const
 
 /// Seconds of each operation, the median over repetitions that take turns, forwards and backwards.
 inline std::vector<double> in_turns(cudaStream_t stream, std::vector<operation> const& all) {
+  rest();
   std::vector<std::unique_ptr<series>> spans;
   for (std::size_t i = 0; i < all.size(); ++i)
     spans.push_back(std::make_unique<series>(repetitions));

@@ -219,6 +219,8 @@ def stored_bytes(name, shape):
     kinds = {"nvfp4": 9 / 16, "ufp4": 3 / 4 if "fp32 scales" in name else 9 / 16, "mxfp4": 17 / 32, "bf16": 2, "e4m3": 1}
     a, b = (next(size for kind, size in kinds.items() if kind in side) for side in name.split(",")[0].split(" x ")) \
         if "same" not in name else (9 / 16, 9 / 16)
+    if "folded" in name:
+        b = 1
     return groups * (a * m * k + b * n * k + 2 * m * n), groups * 2 * (m * k + n * k + m * n)
 
 

@@ -156,8 +156,8 @@ gemm_plan gemm_into(stream_policy where, A const& a, B const& b, quantized_ref<R
 
 #pragma GCC visibility push(hidden)  // see stream.cuh
 /// D = f(alpha A B^T + beta C + bias). A and B are each a device_quantized or quantized_ref of any recipe, or
-/// a plain matrix_ref (float, fp16, bf16, CUDA's types, FP8 included); B may be a device_prepacked or
-/// prepacked_ref. D is a plain matrix_ref. The outer
+/// a plain matrix_ref (float, fp16, bf16, CUDA's types, FP8 included), or a device_folded or folded_ref; B may be a
+/// device_prepacked or prepacked_ref. D is a plain matrix_ref. The outer
 /// scales of the operands are read from device memory when the kernel runs. `f` is a trivially copyable
 /// functor with `__device__ float operator()(float x, i64 row, i64 col) const`: activation, residual, ...
 /// D may be C but must not overlap A or B. Any M, N, K.
