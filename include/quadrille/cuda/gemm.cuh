@@ -83,7 +83,7 @@ template <gemm_path Path, class A, class B, class T, class Epilogue, class Befor
 gemm_plan gemm_with(stream_policy where, A const& a, B const& b, void const* d, i64 rows, i64 cols,
                     device_gemm_options<T> const& options, Epilogue const& epilogue,
                     bool only_plans, Before const& before) {
-  device_scope const device(d);
+  device_scope const device(d, where);
   check_device_gemm(device, a, b, rows, cols, options);
   if (!only_plans) device.require_reachable(d, "gemm's D");
   gemm_segments const work{rows,           cols, a.cols(), options.groups, rows / options.groups,
@@ -137,7 +137,7 @@ gemm_plan gemm_into(stream_policy where, A const& a, B const& b, quantized_ref<R
                 "rotation lie in 16 or 32 columns of one row there, write D as a matrix and "
                 "quantize that");
   if constexpr (quantizes_in_place<R>) {
-    device_scope const device(d.codes);
+    device_scope const device(d.codes, where);
     require_target(device, d.rows, d.cols, d, how);
     require(
         R::scale::scope == outer_scope::none || how.amax != nullptr,

@@ -189,7 +189,7 @@ void quantize_source(stream_policy where, Source const& source, quantized_ref<R,
       fits_threads<R> || !Source::has_statistic,
       "quadrille: rms_normalized is given to a recipe whose blocks do not fit a thread; write "
       "the normalized matrix and quantize that");
-  device_scope const device(q.codes);
+  device_scope const device(q.codes, where);
   source.require_valid(device);
   require_target(device, source.rows, source.cols, q, options);
   float const* amax = options.amax;
@@ -220,7 +220,7 @@ template <class R, class X>
 void amax(stream_policy where, X const& x, float* to, u64 rotation_seed = 0) {
   using checked = detail::checked_recipe<R>;
   auto const source = detail::as_source(x);
-  detail::device_scope const device(to);
+  detail::device_scope const device(to, where);
   detail::check_extents<checked>(source.rows, source.cols);
   detail::require_extents(source.rows, source.cols);
   source.require_valid(device);
@@ -264,7 +264,7 @@ void quantize_both(stream_policy where, X const& x, quantized_ref<R, u8, Layout>
               options.workspace.data == nullptr,
           "the two copies share a workspace; each finds its own amax, pass two");
   if constexpr (fits_threads<R> && fits_threads<S> && R::block::rows == 1 && S::block::rows == 1) {
-    device_scope const device(q.codes);
+    device_scope const device(q.codes, where);
     source.require_valid(device);
     require_target(device, source.rows, source.cols, q, options);
     require_target(device, source.cols, source.rows, q_transposed, options_transposed);
@@ -316,7 +316,7 @@ void dequantize(stream_policy where, quantized_ref<R, Byte, Layout> q, matrix_re
   require_extents(q.rows, q.cols);
   require_equal(x.rows, q.rows, "the number of rows of the matrix");
   require_equal(x.cols, q.cols, "the number of columns of the matrix");
-  device_scope const device(x.data);
+  device_scope const device(x.data, where);
   auto source = dequantized(q);
   source.stays_rotated = options.rotated;
   source.require_valid(device);
@@ -351,7 +351,7 @@ void clip_mask(stream_policy where, X const& x, u8* mask,
   static_assert(checked::block::rows == 1,
                 "quadrille: clip_mask is defined for blocks of one row; write shape<1, N>");
   auto const source = as_source(x);
-  device_scope const device(mask);
+  device_scope const device(mask, where);
   check_extents<checked>(source.rows, source.cols);
   require_extents(source.rows, source.cols);
   source.require_valid(device);

@@ -59,9 +59,7 @@ inline void check_cuda(cudaError_t status, char const* doing) {
   throw cuda_error(status, what);
 }
 
-/// Makes the device that `data` belongs to current, and the caller's current again at the end. (The stream
-/// cannot be asked for its device while it is being captured; a launch on a stream of another device
-/// fails.)
+/// Makes the device that `data` belongs to current, and the caller's current again at the end.
 class device_scope {
  public:
   explicit device_scope(void const* data) {
@@ -73,6 +71,20 @@ class device_scope {
       if (found.type == cudaMemoryTypeDevice) device_ = found.device;
     }
     if (device_ != previous_) check_cuda(cudaSetDevice(device_), "selecting the data's device");
+  }
+  /// Throws cuda_error if work on the data cannot be enqueued there: a launch on a stream of another device may run
+  /// on that device, which cannot reach the data.
+  device_scope(void const* data, stream_policy where) : device_scope(data) {
+    if (where.stream == nullptr || where.stream == cudaStreamLegacy ||
+        where.stream == cudaStreamPerThread)
+      return;  // the current device's
+    cudaStreamCaptureStatus capture{};
+    check_cuda(cudaStreamIsCapturing(where.stream, &capture),
+               "asking whether a stream is captured");
+    if (capture != cudaStreamCaptureStatusNone) return;  // it cannot be asked
+    int device = device_;
+    check_cuda(cudaStreamGetDevice(where.stream, &device), "asking for a stream's device");
+    if (device != device_) check_cuda(cudaErrorInvalidResourceHandle, "enqueueing work");
   }
   ~device_scope() {
     if (device_ != previous_) cudaSetDevice(previous_);

@@ -93,7 +93,7 @@ void fold(stream_policy where, folded_ref<R, Layout> f) {
   if constexpr (check_foldable<R>()) {
     using operand = device_operand<R, Layout>;
     using T = fp8_of<operand>;
-    device_scope const device(f.data);
+    device_scope const device(f.data, where);
     as_device_operand(f).require_valid(device);
     operand const from{f.q};
     if (from.rows() == 0 || from.cols() == 0) return;
@@ -118,7 +118,7 @@ class device_folded {
   /// Throws what folded_bytes and fold() throw, and cuda_error if there is no memory.
   device_folded(stream_policy where, device_quantized<R, Layout> q)
       : q_(std::move(q)), stream_(where) {
-    detail::device_scope const device(q_.ref().codes);
+    detail::device_scope const device(q_.ref().codes, where);
     std::size_t const bytes = folded_bytes<R>(q_.rows(), q_.cols());
     detail::check_cuda(cudaMallocAsync(&memory_, detail::max(bytes, std::size_t(1)), where.stream),
                        "allocating a folded matrix");

@@ -184,7 +184,7 @@ void prepack(stream_policy where, quantized_ref<R, Byte, Layout> q, prepacked_re
   using namespace detail;
   require_prepackable<R>(q, p);
   if (p.size() == 0) return;
-  device_scope const device(p.data);
+  device_scope const device(p.data, where);
   device.require_reachable(q.codes, "the quantized matrix");
   dim3 const grid(unsigned(ceil_div(p.slabs(), i64(slabs_at_once))),
                   unsigned(min(p.count * p.groups(), i64(32768))));
@@ -197,7 +197,7 @@ void unpack(stream_policy where, prepacked_ref<R, Byte> p, quantized_ref<R, u8, 
   using namespace detail;
   require_prepackable<R>(q, p);
   if (p.size() == 0) return;
-  device_scope const device(p.data);
+  device_scope const device(p.data, where);
   device.require_reachable(q.codes, "the quantized matrix");
   i64 const count = q.scale_count();
   if (count != q.rows * q.scale_cols())  // padding of tiled scales is zero
@@ -277,7 +277,7 @@ device_prepacked<R> prepack(stream_policy where, quantized_ref<R, Byte, Layout> 
   detail::require(
       count > 0 && q.rows % count == 0,
       "the rows do not divide into that many matrices; all have the same number of rows");
-  detail::device_scope const device(q.codes);
+  detail::device_scope const device(q.codes, where);
   device_prepacked<R> p(where, q.rows / count, q.cols, count, q.rotation_seed);
   prepack(where, q, p.ref());
   if (p.outer_bytes() != 0 && q.rows > 0)
