@@ -18,13 +18,24 @@ namespace quadrille::detail {
 
 inline constexpr int row_threads = 256;
 
-/// How thread blocks are laid over the matrix: each works through `depth` tiles of rows, one after
-/// another. A thread asks for its next elements before it works on the present ones.
+/// How thread blocks are laid over the matrix: each works through tiles of rows, one after another: `deep` of them
+/// through `depth` tiles, those after them through `shallow`, so that all end at about the same time. A thread
+/// asks for its next elements before it works on the present ones.
 struct row_tiling {
   u32 tiles;
+  u32 deep;
   u32 depth;
+  u32 shallow;
   int log2_lanes;
   bool is_reversed;  // last rows first: what the pass before read last may still be in the L2 cache
+
+  __device__ u32 first(u32 block) const {
+    return block < deep ? block * depth : deep * depth + (block - deep) * shallow;
+  }
+  __device__ u32 count(u32 block) const {
+    return min(block < deep ? depth : shallow, tiles - first(block));
+  }
+  u32 blocks() const { return deep + ceil_div(tiles - deep * depth, shallow); }
 };
 
 /// Sum over the `lanes` threads of each row, in a fixed order; every thread gets its row's.
@@ -40,13 +51,18 @@ __device__ inline float sum_of_row(float mine, int row, int lane, int lanes) {
   return of_row[0];
 }
 
-/// target.prepare(), and what makes it visible.
+/// The state of a thread. Where there is one outer scale each finds it: two divisions, but nothing waits for a
+/// thread that does them.
 template <class Target>
 __device__ auto prepared(Target const& target, shared_scales& shared, u32 first, int count,
                          bool stores) {
-  target.prepare(shared, threadIdx.x, first, count, stores);
-  if constexpr (Target::shares_outer) __syncthreads();
-  return target.begin(shared);
+  if constexpr (Target::shares_outer && !Target::is_row_scaled) {
+    return target.begin_alone(stores && threadIdx.x == 0);
+  } else {
+    target.prepare(shared, threadIdx.x, first, count, stores);
+    if constexpr (Target::shares_outer) __syncthreads();
+    return target.begin(shared);
+  }
 }
 
 /// The amax of each block, from elements as they lie in memory: where the source can tell and the target
@@ -125,18 +141,20 @@ __global__ static void __launch_bounds__(row_threads, Target::resident)
   __shared__ shared_scales outer;
   u32 const lanes = 1u << tiling.log2_lanes;
   u32 const rows = row_threads >> tiling.log2_lanes;
-  u32 const tile = (blockIdx.z * gridDim.y + blockIdx.y) * tiling.depth;
-  bool const stores = blockIdx.x == 0 && (Target::is_row_scaled || tile == 0);
+  u32 const block = blockIdx.z * gridDim.y + blockIdx.y;
+  u32 const tile = tiling.first(block);
+  bool const stores = blockIdx.x == 0 && (Target::is_row_scaled || block == 0);
   if (tile >= tiling.tiles) return;
   wait_for_earlier_work();
-  row_walk walk{(tiling.is_reversed ? tiling.tiles - 1 - tile : tile) * rows,
-                min(tiling.depth, tiling.tiles - tile), tiling.is_reversed ? 0 - rows : rows};
+  row_walk walk{(tiling.is_reversed ? tiling.tiles - 1 - tile : tile) * rows, tiling.count(block),
+                tiling.is_reversed ? 0 - rows : rows};
 
   if constexpr (Source::has_statistic) {  // one thread block reads the whole row, twice
     u32 const lane = threadIdx.x & (lanes - 1);
     int const local_row = int(threadIdx.x >> tiling.log2_lanes);
     u32 const cols = u32(source.cols);
-    for (; walk.count > 0; --walk.count, walk.first += walk.step) {
+    auto state = prepared(target, outer, walk.first, int(rows), stores);
+    while (true) {
       u32 const row = walk.first + local_row;
       bool const exists = row < u32(source.rows);
       float sum = 0;
@@ -144,7 +162,6 @@ __global__ static void __launch_bounds__(row_threads, Target::resident)
         for (u32 col = lane * chunk; col < cols; col += lanes * chunk)
           sum = add(sum, source.template partial<chunk>(row, col));
       float const statistic = source.statistic(sum_of_row(sum, local_row, int(lane), int(lanes)));
-      auto state = prepared(target, outer, walk.first, int(rows), stores);
       float x[chunk];
       for (u32 index = lane; (index - lane) * chunk < cols; index += lanes) {
         bool const is_inside = exists && index * chunk < cols;
@@ -153,9 +170,13 @@ __global__ static void __launch_bounds__(row_threads, Target::resident)
         if (is_inside) source.values(row, index * chunk, statistic, x);
         target.template take<Whole>(state, x, no_amax{}, row, local_row, index, is_inside);
       }
-      target.finish(state);
+      if (--walk.count == 0) break;
+      walk.first += walk.step;
       __syncthreads();
+      if constexpr (Target::is_row_scaled)
+        state = prepared(target, outer, walk.first, int(rows), stores);
     }
+    target.finish(state);
   } else {
     auto state = take_all<Whole>(source, target, outer, tiling.log2_lanes, walk, stores);
     target.finish(state);
@@ -205,13 +226,17 @@ void launch_rows(stream_policy where, Source const& source, Target const& target
   bool const is_whole = source.is_whole(codec::chunk) && target.is_whole();
   auto const kernel =
       is_whole ? row_kernel<true, Target, Source> : row_kernel<false, Target, Source>;
-  // So many tiles a thread block that its start counts little, in whole waves of blocks.
-  constexpr i64 most = codec::chunk > 16 ? 12 : 8;
-  i64 const resident = resident_blocks(kernel, row_threads, 0);
-  i64 const waves = ceil_div(columns * tiles, resident * most);
-  i64 const depth = max(i64(1), ceil_div(columns * tiles, resident * max(i64(1), waves)));
-  launch_early(where, kernel, grid_of(columns, ceil_div(tiles, depth)), row_threads, 0, source,
-               target, row_tiling{u32(tiles), u32(depth), log2, is_reversed});
+  // So many tiles a thread block that its start counts little, in whole waves of blocks, and a last wave of small ones.
+  constexpr bool is_large = codec::chunk > 16;
+  i64 const resident = max(i64(1), resident_blocks(kernel, row_threads, 0) / columns);
+  i64 const shallow = tiles > resident && !is_large ? 2 : 1;
+  i64 const others = max(i64(0), tiles - resident * shallow);
+  i64 const slots = resident * max(i64(1), ceil_div(others, resident * (is_large ? 12 : 8)));
+  i64 const depth = max(shallow, (others + (is_large ? slots / 2 : slots - 1)) / slots);
+  i64 const deep = min(others / depth, slots);
+  row_tiling const tiling{u32(tiles), u32(deep), u32(depth), u32(shallow), log2, is_reversed};
+  launch_early(where, kernel, grid_of(columns, tiling.blocks()), row_threads, 0, source, target,
+               tiling);
 }
 
 /// Finds amax and quantizes, in one launch; false if the matrix is too large for that.

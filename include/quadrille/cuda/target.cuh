@@ -13,6 +13,7 @@
 ///                                      one thread block stores what the copy keeps of them, or of the
 ///                                      tensor; then the caller synchronizes
 ///   begin(shared)                      the state of a thread
+///   begin_alone(stores)                the same without prepare(), where the outer scale is the tensor's
 ///   take<Whole>(state, x, amax, row, local, chunk, is_inside)   chunk number `chunk` of a row, as read;
 ///                                      `local` counts rows from `first` on. Whole says that the chunk is
 ///                                      whole and is_whole()
@@ -76,10 +77,18 @@ struct outer_scales_of {
     }
   }
 
+  /// The tensor's, for a thread on its own.
+  __device__ outer_scale of_tensor(bool stores) const {
+    outer_scale const result = scale::template outer<element>(*amax);
+    if (stores && decode != nullptr) *decode = result.decode;
+    return result;
+  }
+
   /// Of a tensor, kept in registers; of a row, looked up.
   struct view {
     shared_scales const* shared;
     outer_scale one;
+    __device__ explicit view(outer_scale o) : shared(nullptr), one(o) {}
     __device__ explicit view(shared_scales const& s) : shared(&s) {
       if constexpr (!is_stored)
         one = scale::template outer<element>(0);
@@ -123,6 +132,7 @@ struct encode_target {
     outer.prepare(shared, thread, first, count, q.rows, stores);
   }
   __device__ state begin(shared_scales const& shared) const { return state(shared); }
+  __device__ state begin_alone(bool stores) const { return state(outer.of_tensor(stores)); }
   template <bool Whole, class Amax>
   __device__ void take(state& s, float (&x)[codec::chunk], Amax const& known, u32 row, int local,
                        u32 chunk, bool is_inside) const {
@@ -263,6 +273,7 @@ struct mask_target {
     outer.prepare(shared, thread, first, count, rows, false);
   }
   __device__ state begin(shared_scales const& shared) const { return state(shared); }
+  __device__ state begin_alone(bool) const { return state(outer.of_tensor(false)); }
   template <bool>
   __device__ void take(state& s, float (&x)[codec::chunk], no_amax, u32 row, int local, u32 chunk,
                        bool is_inside) const {
