@@ -109,7 +109,7 @@ TEST_CASE("MGP-01 sibling: memory of two devices is refused before anything is w
   check_cuda(cudaSetDevice(0));
   auto const placed = place<nvfp4>();
   matrix<float> const x(32, 64, std::vector<float>(32 * 64, 1.f));
-  guarded const work(4, 0xA5);
+  guarded const work(quantize_workspace<nvfp4>(32, 64), 0xA5);
   CHECK_THROWS_AS(
       quantize(on(nullptr), x.device(), placed->to.ref(), {.workspace = placed->work.workspace()}),
       quadrille::error);

@@ -40,7 +40,7 @@ template <class R>
 constexpr std::size_t quantize_workspace(i64 rows, i64) {
   constexpr outer_scope scope = detail::checked_recipe<R>::scale::scope;
   return scope == outer_scope::none     ? 0
-         : scope == outer_scope::tensor ? sizeof(float)
+         : scope == outer_scope::tensor ? detail::amax_parts * sizeof(float)
                                         : std::size_t(rows) * sizeof(float);
 }
 
@@ -169,11 +169,11 @@ template <recipe R>
 float* amax_workspace(device_quantize_options const& options) {
   return static_cast<float*>(options.workspace.data);
 }
-/// True if one kernel can find amax and quantize.
+/// True if a kernel can leave amax in parts, which the next puts together.
 template <recipe R, class Source>
-inline constexpr bool measures_in_one = [] {
+inline constexpr bool finds_parts = [] {
   if constexpr (R::scale::scope == outer_scope::tensor && fits_threads<R>)
-    return R::block::rows == 1 && !Source::has_statistic && !is_transposed<Source>;
+    return !Source::has_statistic && !is_transposed<Source>;
   else
     return false;
 }();
@@ -194,15 +194,17 @@ void quantize_source(stream_policy where, Source const& source, quantized_ref<R,
   require_target(device, source.rows, source.cols, q, options);
   float const* amax = options.amax;
   bool const finds_amax = has_outer<R> && amax == nullptr;
-  if constexpr (measures_in_one<R, Source>)
+  if constexpr (finds_parts<R, Source>)
     if (finds_amax && source.rows > 0 && source.cols > 0) {
+      float* const parts = amax_workspace<R>(options);
       clear_padding(where, q);
-      constexpr int chunk = chunk_for<R, Source>;
-      float* const found = amax_workspace<R>(options);
-      if (launch_measuring_rows(where, source,
-                                amax_target<R, chunk>{found, R::rotation::signs(q.rotation_seed)},
-                                encode_target_of<chunk>(q, found, options)))
+      if (launch_amax(where, source,
+                      amax_target<R, least_chunk<R>>{parts, R::rotation::signs(q.rotation_seed)})) {
+        auto target = encode_target_of<chunk_for<R, Source>>(q, parts, options);
+        target.outer.is_in_parts = true;
+        launch_rows(where, source, target, true);
         return;
+      }
     }
   if constexpr (has_outer<R>)
     if (finds_amax) {

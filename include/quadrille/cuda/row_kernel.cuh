@@ -7,16 +7,13 @@
 /// A block of 256 threads covers `lanes` threads along the columns x 256 / lanes rows: 16 x 16 where 16
 /// rows share scales.
 
-#include <utility>
-
-#include <cooperative_groups.h>
-
 #include <quadrille/cuda/source.cuh>
 #include <quadrille/cuda/target.cuh>
 
 namespace quadrille::detail {
 
 inline constexpr int row_threads = 256;
+inline constexpr int amax_threads = 1024;
 
 /// How thread blocks are laid over the matrix: each works through tiles of rows, one after another: `deep` of them
 /// through `depth` tiles, those after them through `shallow`, so that all end at about the same time. A thread
@@ -183,26 +180,46 @@ __global__ static void __launch_bounds__(row_threads, Target::resident)
   }
 }
 
-/// First the amax, then the codes: a thread block reads its tiles again, last one first, from the L2 cache.
-/// All thread blocks run at once. `amax` is target's, and may hold anything before.
-template <bool Whole, class Amax, class Target, class Source>
-__global__ static void __launch_bounds__(row_threads, Target::resident)
-    measuring_row_kernel(Source source, Amax amax, Target target, u32 tiles, int log2_lanes) {
-  __shared__ shared_scales outer;
-  auto const grid = cooperative_groups::this_grid();
-  u32 const rows = row_threads >> log2_lanes;
-  u32 const first = u32(u64(blockIdx.y) * tiles / gridDim.y);
-  u32 const count = u32(u64(blockIdx.y + 1) * tiles / gridDim.y) - first;
-  u32 const last = (first + count - 1) * rows;
-  bool const is_first = blockIdx.x == 0 && blockIdx.y == 0;
-  if (is_first && threadIdx.x == 0) *amax.amax = 0;
-  auto cleared = grid.barrier_arrive();
-  auto largest =
-      take_all<Whole>(source, amax, outer, log2_lanes, {first * rows, count, rows}, false);
-  grid.barrier_wait(std::move(cleared));
-  amax.finish(largest);
-  grid.sync();
-  take_all<Whole>(source, target, outer, log2_lanes, {last, count, 0 - rows}, is_first);
+/// The amax of the tensor in parts, which the targets of a second kernel put together. Thread blocks fill the GPU
+/// once; each leaves the largest of its tiles, and copies of it where there are more parts than blocks.
+template <bool Whole, class Amax, class Source>
+__global__ static void __launch_bounds__(amax_threads, 1)
+    amax_kernel(Source source, Amax amax, u32 tiles, int log2_lanes) {
+  constexpr int chunk = Amax::codec::chunk;
+  using raw = typename Source::template raw<chunk>;
+  // Tiles whose elements a thread has asked for: fewer where it must unpack them.
+  constexpr bool unpacks = is_same_v<no_amax, decltype(amax_of_raw<Amax>(source, raw{}))>;
+  constexpr u32 ahead = max(1, (unpacks ? 64 : 128) / int(sizeof(raw)));
+  u32 const lanes = 1u << log2_lanes;
+  u32 const rows = amax_threads >> log2_lanes;
+  u32 const local_row = threadIdx.x >> log2_lanes;
+  u32 const index = blockIdx.x * lanes + (threadIdx.x & (lanes - 1));
+  u32 const col = index * chunk;
+  u32 const cols = u32(source.cols);
+  u32 const last = u32(source.rows) - 1;
+  typename Amax::state largest{};
+  raw parts[ahead]{};
+  wait_for_earlier_work();
+  // What lies below the matrix is read as its last row.
+  auto const fetch = [&](raw& to, u32 tile) {
+    if (tile < tiles && col < cols)
+      to = source.template fetch<chunk, Whole>(min(tile * rows + local_row, last), col);
+  };
+#pragma unroll
+  for (u32 i = 0; i < ahead; ++i) fetch(parts[i], blockIdx.y + i * gridDim.y);
+#pragma unroll 1
+  for (u32 first = blockIdx.y; first < tiles; first += ahead * gridDim.y)
+#pragma unroll
+    for (u32 i = 0; i < ahead; ++i) {
+      u32 const tile = first + i * gridDim.y;
+      if (tile >= tiles) break;
+      float x[chunk];
+      auto const known = amax_of_raw<Amax>(source, parts[i]);
+      source.values(parts[i], min(tile * rows + local_row, last), col, x);
+      amax.template take<Whole>(largest, x, known, 0, 0, index, col < cols);
+      fetch(parts[i], tile + ahead * gridDim.y);
+    }
+  amax.finish_part(largest, blockIdx.y * gridDim.x + blockIdx.x, gridDim.x * gridDim.y);
 }
 
 /// Threads along the columns: as many as waste few, at least those that share a rotation.
@@ -239,25 +256,20 @@ void launch_rows(stream_policy where, Source const& source, Target const& target
                tiling);
 }
 
-/// Finds amax and quantizes, in one launch; false if the matrix is too large for that.
-template <class Source, class Amax, class Target>
-bool launch_measuring_rows(stream_policy where, Source const& source, Amax const& amax,
-                           Target const& target) {
-  using codec = typename Target::codec;
-  if (source.rows * source.cols * i64(sizeof(typename Source::value)) >
-      device_attribute(cudaDevAttrL2CacheSize) * i64(3) / 4)
-    return false;
+/// Finds the tensor's amax, in amax_parts parts; false if there are more columns than thread blocks that do so.
+template <class Source, class Amax>
+bool launch_amax(stream_policy where, Source const& source, Amax const& amax) {
+  using codec = typename Amax::codec;
   i64 const chunks = ceil_div(source.cols, i64(codec::chunk));
   int const log2 = log2_row_lanes(chunks, codec::lanes);
   i64 const columns = max(i64(1), ceil_div(chunks, i64(1) << log2));
-  i64 const tiles = max(i64(1), ceil_div(source.rows, i64(row_threads >> log2)));
-  bool const is_whole = source.is_whole(codec::chunk) && target.is_whole();
-  auto const kernel = is_whole ? measuring_row_kernel<true, Amax, Target, Source>
-                               : measuring_row_kernel<false, Amax, Target, Source>;
-  i64 const at_once = min(tiles, resident_blocks(kernel, row_threads, 0) / columns);
-  if (at_once == 0) return false;
-  launch_with({all_at_once()}, where, kernel, dim3(unsigned(columns), unsigned(at_once)),
-              row_threads, 0, source, amax, target, u32(tiles), log2);
+  i64 const tiles = max(i64(1), ceil_div(source.rows, i64(amax_threads >> log2)));
+  auto const kernel = source.is_whole(codec::chunk) ? amax_kernel<true, Amax, Source>
+                                                    : amax_kernel<false, Amax, Source>;
+  i64 const most = min(resident_blocks(kernel, amax_threads, 0), i64(amax_parts));
+  if (columns > most) return false;
+  launch_early(where, kernel, dim3(unsigned(columns), unsigned(min(tiles, most / columns))),
+               amax_threads, 0, source, amax, u32(tiles), log2);
   return true;
 }
 #pragma GCC visibility pop

@@ -117,14 +117,8 @@ class device_scope {
   int device_ = 0;
 };
 
-/// What a launch may ask for: that all thread blocks run at once, so that they can wait for each other; clusters
-/// of so many; or that the kernel may start while the one before it ends, since it waits by itself.
-inline cudaLaunchAttribute all_at_once() {
-  cudaLaunchAttribute result{};
-  result.id = cudaLaunchAttributeCooperative;
-  result.val.cooperative = 1;
-  return result;
-}
+/// What a launch may ask for: clusters of so many thread blocks; or that the kernel may start while the one before it
+/// ends, since it waits by itself.
 inline cudaLaunchAttribute in_clusters(unsigned blocks) {
   cudaLaunchAttribute result{};
   result.id = cudaLaunchAttributeClusterDimension;

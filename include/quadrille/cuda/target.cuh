@@ -55,6 +55,10 @@ struct shared_scales {
   __device__ outer_scale outer_of(int row) const { return {outer[row].x, outer[row].y}; }
 };
 
+/// The amax of a tensor that a kernel of its own has found: each of its thread blocks leaves a part, the largest of
+/// which is the amax.
+inline constexpr int amax_parts = 256;
+
 /// Outer scales: of the tensor, of rows, or none.
 template <recipe R>
 struct outer_scales_of {
@@ -63,7 +67,8 @@ struct outer_scales_of {
   static constexpr bool is_stored = scale::scope != outer_scope::none;
   static constexpr bool is_row = scale::scope == outer_scope::row;
   float const* amax;
-  float* decode;  // where the decode factors go; null: nowhere
+  float* decode;             // where the decode factors go; null: nowhere
+  bool is_in_parts = false;  // a tensor's amax, for of_tensor()
 
   /// For rows [first, first + count), by threads that are numbered from 0 on, count of them or more.
   __device__ void prepare(shared_scales& shared, u32 thread, u32 first, int count, i64 rows,
@@ -77,11 +82,19 @@ struct outer_scales_of {
     }
   }
 
-  /// The tensor's, for a thread on its own.
+  /// The tensor's, for a warp on its own.
   __device__ outer_scale of_tensor(bool stores) const {
-    outer_scale const result = scale::template outer<element>(*amax);
+    outer_scale const result = scale::template outer<element>(is_in_parts ? largest_part() : *amax);
     if (stores && decode != nullptr) *decode = result.decode;
     return result;
+  }
+
+  __device__ float largest_part() const {
+    u32 largest = 0;
+#pragma unroll
+    for (int i = 0; i < amax_parts / 32; ++i)
+      largest = max(largest, bits_of(amax[threadIdx.x % 32 + 32 * i]));
+    return as_float(__reduce_max_sync(0xffffffffu, largest));
   }
 
   /// Of a tensor, kept in registers; of a row, looked up.
@@ -201,7 +214,7 @@ struct amax_target {
   static constexpr bool exists = true;
   static constexpr bool is_square = false;
   static constexpr int resident = Chunk > 16 ? 3 : 5;
-  static constexpr bool takes_amax = false;
+  static constexpr bool takes_amax = R::rotation::size == 1;
   static constexpr bool shares_outer = false;
   static constexpr bool is_row_scaled = false;
   using recipe = R;
@@ -214,11 +227,11 @@ struct amax_target {
   using state = float;
   __device__ void prepare(shared_scales&, u32, u32, int, bool) const {}
   __device__ state begin(shared_scales const&) const { return 0; }
-  template <bool>
-  __device__ void take(state& largest, float (&x)[codec::chunk], no_amax, u32 row, int, u32,
-                       bool is_inside) const {
+  template <bool, class Amax>
+  __device__ void take(state& largest, float (&x)[codec::chunk], Amax const& known, u32 row, int,
+                       u32, bool is_inside) const {
     codec::rotate(x, signs);
-    float const mine = is_inside ? codec::finite_amax(x) : 0.f;
+    float const mine = is_inside ? finite_amax(x, known) : 0.f;
     if constexpr (R::scale::scope == outer_scope::row) {
       u32 const peers = __match_any_sync(0xffffffffu, row);
       u32 const bits = __reduce_max_sync(peers, bits_of(mine));
@@ -229,20 +242,41 @@ struct amax_target {
   }
   __device__ void finish(state& largest) const {
     if constexpr (R::scale::scope != outer_scope::row) {
-      __shared__ u32 warps[32];
-      __syncthreads();  // another target may have used it
-      u32 const bits = __reduce_max_sync(0xffffffffu, bits_of(largest));
-      if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = bits;
-      __syncthreads();
-      if (threadIdx.x == 0) {
-        u32 all = 0;
-        for (u32 w = 0; w < blockDim.x / 32; ++w) all = max(all, warps[w]);
-        enter(amax, all);
-      }
+      u32 const all = largest_of_block(largest);
+      if (threadIdx.x == 0) enter(amax, all);
     }
+  }
+  /// Leaves the amax of thread block number `block` of `blocks` in its parts; finish() enters it into the only one.
+  __device__ void finish_part(state& largest, u32 block, u32 blocks) const {
+    u32 const all = largest_of_block(largest);
+    if (threadIdx.x == 0)
+      for (u32 part = block; part < u32(amax_parts); part += blocks) amax[part] = as_float(all);
   }
 
  private:
+  // Thread 0 gets it.
+  __device__ static u32 largest_of_block(float mine) {
+    __shared__ u32 warps[32];
+    __syncthreads();  // another target may have used it
+    u32 const bits = __reduce_max_sync(0xffffffffu, bits_of(mine));
+    if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = bits;
+    __syncthreads();
+    u32 all = 0;
+    if (threadIdx.x == 0)
+      for (u32 w = 0; w < blockDim.x / 32; ++w) all = max(all, warps[w]);
+    return all;
+  }
+  // Most chunks are finite: those of which a kernel knows the blocks' amax are looked at no further.
+  template <class Amax>
+  __device__ static float finite_amax(float const (&x)[codec::chunk], Amax const& known) {
+    if constexpr (!is_same_v<Amax, no_amax>) {
+      float largest = known.at[0];
+#pragma unroll
+      for (int b = 1; b < codec::blocks; ++b) largest = larger_magnitude(largest, known.at[b]);
+      if (is_finite(largest)) return largest;
+    }
+    return codec::finite_amax(x);
+  }
   // The bits of non-negative floats are ordered as the floats are.
   __device__ static void enter(float* to, u32 bits) {
     if (bits != 0) atomicMax(reinterpret_cast<u32*>(to), bits);
