@@ -130,9 +130,17 @@ __device__ auto take_all(Source const& source, Target const& target, shared_scal
   }
 }
 
+/// Thread blocks that a multiprocessor is to hold: fewer than the target says where elements of four bytes wait in
+/// registers.
+template <class Target, class Source>
+constexpr int row_resident() {
+  constexpr bool is_wide = Source::is_matrix && sizeof(typename Source::value) > 2;
+  return is_wide ? min(Target::resident, 4) : Target::resident;
+}
+
 /// Whole: every chunk of every row is whole and aligned.
 template <bool Whole, class Target, class Source>
-__global__ static void __launch_bounds__(row_threads, Target::resident)
+__global__ static void __launch_bounds__(row_threads, row_resident<Target, Source>())
     row_kernel(Source source, Target target, row_tiling tiling) {
   constexpr int chunk = Target::codec::chunk;
   __shared__ shared_scales outer;
