@@ -104,8 +104,6 @@ __device__ __forceinline__ float e2m1_step(float y, float unit) {
   asm("lop3.b32 %0, %1, 0x01800000, 0x40000000, 0xea;" : "=f"(r) : "f"(z));
   return r;
 }
-/// The power of two at or below a >= 1.
-__device__ __forceinline__ float binade_of(float a) { return as_float(bits_of(a) & infinity_bits); }
 /// Four bytes that hold codes, even and odd elements apart, and the elements' signs, to eight codes.
 __device__ __forceinline__ u32 interleave(u32 even, u32 odd, u32 even_signs, u32 odd_signs) {
   return (even & 0x07070707u) | ((even_signs >> 4) & 0x08080808u) | ((odd << 4) & 0x70707070u) |
@@ -117,19 +115,38 @@ __device__ __forceinline__ u32 gather_bytes(u32 a, u32 b, u32 c, u32 d) {
   constexpr u32 selector = u32(Which) | u32(Which + 4) << 4;
   return __byte_perm(__byte_perm(a, b, selector), __byte_perm(c, d, selector), 0x5410);
 }
-/// The top bytes of y[0], y[2], y[4], y[6]: their signs are bits 7, 15, 23, 31.
-__device__ __forceinline__ u32 sign_bytes(float const* y) {
-  return gather_bytes<3>(bits_of(y[0]), bits_of(y[2]), bits_of(y[4]), bits_of(y[6]));
+/// The signs of x[0], x[2], x[4], x[6] in bits 7, 15, 23, 31.
+__device__ __forceinline__ u32 four_signs(float const* x) {
+  if constexpr (has_e4m3_conversion) return four_fp8_codes<e4m3>(x);
+  return gather_bytes<3>(bits_of(x[0]), bits_of(x[2]), bits_of(x[4]), bits_of(x[6]));
 }
 
-/// pack(y, random): y[0 .. 8), each |y| below `limit`, even and odd elements multiplied by even_unit
-/// and odd_unit beforehand; `random` the Philox words of these eight elements, lowest lane first.
+/// What takes elements to the grid: a factor, a factor and a cut, or nothing.
+struct scaling {
+  float factor;
+  __device__ float of(float x) const { return mul(x, factor); }
+  __device__ scaling times(float unit) const { return {mul(factor, unit)}; }
+};
+struct clipped_scaling {
+  float factor;
+  float most;
+  __device__ float of(float x) const { return clamped(mul(x, factor), most); }
+  __device__ clipped_scaling times(float unit) const {
+    return {mul(factor, unit), mul(most, unit)};
+  }
+};
+struct no_scaling {
+  __device__ float of(float x) const { return x; }
+  __device__ scaling times(float unit) const { return {unit}; }
+};
+
+/// pack(x, by, random): x[0 .. 8), which `by`, a scaling by a positive factor, takes to grid coordinates, each
+/// below `limit` in magnitude; `random` the Philox words of these eight elements, lowest lane first.
 template <class E, rounding_mode R>
 struct packer {
   static constexpr float limit = as_float(infinity_bits);
-  static constexpr float even_unit = 1;
-  static constexpr float odd_unit = 1;
-  __device__ static u32 pack(float const* y, u32 const* random) {
+  template <class Scaling>
+  __device__ static u32 pack(float const* x, Scaling const& by, u32 const* random) {
     constexpr int width = random_width<R::random_bits>;
     u32 result = 0;
 #pragma unroll
@@ -137,33 +154,52 @@ struct packer {
       u32 word = 0;
       if constexpr (R::random_bits > 0) word = random[i * width / 32] >> (i * width % 32);
       if constexpr (width < 32) word &= (1u << width) - 1;
-      result |= (E::template encode_finite<R>(y[i], word) & 15u) << (4 * i);
+      result |= (E::template encode_finite<R>(by.of(x[i]), word) & 15u) << (4 * i);
     }
     return result;
   }
 };
 
-/// E2M1 to nearest even. Adding and subtracting 3/2 2^22 times the binade rounds to the grid. In units of
-/// 2^-6 the result is an exact E4M3 number whose byte is 000EEM00, in units of 2^-14 an E5M2 number whose
-/// byte is 0000EEM0; so odd and even elements interleave after one shift.
+/// Eight codes, each in the low bits of a word that has nothing else in its low half.
+__device__ __forceinline__ u32 join_codes(u32 const (&c)[8]) {
+  u32 const low = ((c[3] * 16 + c[2]) * 16 + c[1]) * 16 + c[0];
+  u32 const high = ((c[7] * 16 + c[6]) * 16 + c[5]) * 16 + c[4];
+  return __byte_perm(low, high, 0x5410);
+}
+
+/// What a number a >= 0 is added to so that the sum's low bits are its E2M1 code, then `FractionBits` bits of
+/// its fraction: the step of a's binade is that of the sum, and two more steps a binade complete the code.
+/// `binade` holds a's, 0 below 2, in its low bits, and nothing else that the product does not shift out but
+/// `Rest`.
+template <int FractionBits, u32 Rest>
+__device__ __forceinline__ float e2m1_addend(float binade) {
+  constexpr u32 factor = 0x00800000 + (2u << FractionBits);
+  constexpr u32 first = bits_of(exp2i(22 - FractionBits));
+  return as_float(bits_of(binade) * factor + (first - Rest * factor));
+}
+
+/// E2M1 to nearest even. Near 2 and 4 both steps round alike, so that the binade may be told by a line: 9/4
+/// and 9/2 are the latest, and less than three times that is the limit.
 template <>
 struct packer<e2m1, nearest_even> {
   static constexpr bool is_native = target::has_e2m1_conversion;
   static constexpr bool uses_fp8 = !is_native && has_e4m3_conversion;
-  static constexpr float limit = 7;
-  static constexpr float even_unit = uses_fp8 ? 0x1p-14f : 1.f;
-  static constexpr float odd_unit = uses_fp8 ? 0x1p-6f : 1.f;
+  static constexpr float limit = 6.5f;
 
-  __device__ static u32 pack(float const* y, u32 const*) {
+  template <class Scaling>
+  __device__ static u32 pack(float const* x, Scaling const& by, u32 const*) {
     if constexpr (is_native)
-      return pack_native(y);
-    else if constexpr (uses_fp8)
-      return pack_fp8(y);
+      return pack_native(x, by);
     else
-      return pack_integer(y);
+      return pack_integer(x, by);
   }
 
-  /// Where uses_fp8, in two steps: |y| rounded to the grid times `unit`, and eight of these to codes.
+  /// Where uses_fp8, in two steps: |y| rounded to the grid times `unit`, and eight of these to codes. Adding
+  /// and subtracting 3/2 2^22 times the binade rounds. In units of 2^-6 the result is an exact E4M3 number whose
+  /// byte is 000EEM00, in units of 2^-14 an E5M2 number whose byte is 0000EEM0; so odd and even elements
+  /// interleave after one shift.
+  static constexpr float even_unit = 0x1p-14f;
+  static constexpr float odd_unit = 0x1p-6f;
   __device__ static float round(float y, float unit) {
     float const t = e2m1_step(y, unit);
     return fma_even(t, -0x1.8p21f * unit, fma_even(t, 0x1.8p21f * unit, magnitude(y)));
@@ -171,12 +207,16 @@ struct packer<e2m1, nearest_even> {
   __device__ static u32 magnitude_codes(float const* rounded) {
     return (four_fp8_codes<e4m3>(rounded + 1) * 8 + four_fp8_codes<e5m2>(rounded)) >> 1;
   }
-  __device__ static u32 add_signs(u32 codes, float const* y) {
-    return with_signs(codes, four_fp8_codes<e5m2>(y), four_fp8_codes<e4m3>(y + 1));
+  __device__ static u32 add_signs(u32 codes, float const* x) {
+    return with_signs(codes, four_signs(x), four_signs(x + 1));
   }
 
  private:
-  __device__ static u32 pack_native(float const* y) {
+  template <class Scaling>
+  __device__ static u32 pack_native(float const* x, Scaling const& by) {
+    float y[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) y[i] = by.of(x[i]);
     u32 r;
     asm("{ .reg .b8 a, b, c, d;\n"
         "cvt.rn.satfinite.e2m1x2.f32 a, %2, %1;\n"
@@ -188,22 +228,16 @@ struct packer<e2m1, nearest_even> {
         : "f"(y[0]), "f"(y[1]), "f"(y[2]), "f"(y[3]), "f"(y[4]), "f"(y[5]), "f"(y[6]), "f"(y[7]));
     return r;
   }
-  __device__ static u32 pack_fp8(float const* y) {
-    float v[8];
+  template <class Scaling>
+  __device__ static u32 pack_integer(float const* x, Scaling const& by) {
+    u32 codes[8];
 #pragma unroll
-    for (int i = 0; i < 8; ++i) v[i] = round(y[i], i % 2 == 0 ? even_unit : odd_unit);
-    return add_signs(magnitude_codes(v), y);
+    for (int i = 0; i < 8; ++i) codes[i] = code(by.of(magnitude(x[i])));
+    return add_signs(join_codes(codes), x);
   }
-  // The sum's low bits count steps of the binade; its own exponent field completes the code.
-  __device__ static u32 code(float y) {
-    float const a = magnitude(y);
-    u32 const sum = bits_of(fma_even(binade_of(fmaxf(a, 1.f)), 0x1p22f + 3, a));
-    return sum + (sum >> 22);
-  }
-  __device__ static u32 pack_integer(float const* y) {
-    return interleave(gather_bytes<0>(code(y[0]), code(y[2]), code(y[4]), code(y[6])),
-                      gather_bytes<0>(code(y[1]), code(y[3]), code(y[5]), code(y[7])),
-                      sign_bytes(y), sign_bytes(y + 1));
+  __device__ static u32 code(float a) {
+    float const binade = fma_toward_zero(a, 57.f / 128, 0x1p23f);
+    return bits_of(add(a, e2m1_addend<0, bits_of(0x1p23f)>(binade)));
   }
 };
 
@@ -211,10 +245,13 @@ struct packer<e2m1, nearest_even> {
 template <>
 struct packer<e1m2, nearest_even> {
   static constexpr float limit = 1.875f;
-  static constexpr float even_unit = has_e4m3_conversion ? 0x1p-7f : 1.f;
-  static constexpr float odd_unit = even_unit;
 
-  __device__ static u32 pack(float const* y, u32 const*) {
+  template <class Scaling>
+  __device__ static u32 pack(float const* x, Scaling const& by, u32 const*) {
+    auto const to_units = by.times(has_e4m3_conversion ? 0x1p-7f : 1.f);
+    float y[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) y[i] = to_units.of(x[i]);
     if constexpr (has_e4m3_conversion) {
       u32 const even = four_fp8_codes<e4m3>(y);
       u32 const odd = four_fp8_codes<e4m3>(y + 1);
@@ -222,7 +259,7 @@ struct packer<e1m2, nearest_even> {
     } else {
       return interleave(gather_bytes<0>(code(y[0]), code(y[2]), code(y[4]), code(y[6])),
                         gather_bytes<0>(code(y[1]), code(y[3]), code(y[5]), code(y[7])),
-                        sign_bytes(y), sign_bytes(y + 1));
+                        four_signs(y), four_signs(y + 1));
     }
   }
 
@@ -234,14 +271,13 @@ struct packer<e1m2, nearest_even> {
 /// of the fraction side by side in its low half; adding the random byte carries into the code.
 template <class Format>
 struct stochastic_packer {
-  static constexpr float even_unit = 1;
-  static constexpr float odd_unit = 1;
-  __device__ static u32 pack(float const* y, u32 const* random, int bits) {
+  template <class Scaling>
+  __device__ static u32 pack(float const* x, Scaling const& by, u32 const* random, int bits) {
     u32 w[8];
 #pragma unroll
-    for (int i = 0; i < 8; ++i) w[i] = Format::code_and_fraction(magnitude(y[i]));
+    for (int i = 0; i < 8; ++i) w[i] = Format::code_and_fraction(by.of(magnitude(x[i])));
     u32 const codes = rounded(w + 1, random, bits, 8) * 16 + rounded(w, random, bits, 0);
-    return with_signs(codes, signs(y), signs(y + 1));
+    return with_signs(codes, four_signs(x), four_signs(x + 1));
   }
 
  private:
@@ -261,17 +297,12 @@ struct stochastic_packer {
     u32 const mask = ((1u << bits) - 1) * 0x00010001u;
     return bits == 8 ? two : (two & mask) << (8 - bits);
   }
-  __device__ static u32 signs(float const* y) {
-    if constexpr (has_e4m3_conversion) return four_fp8_codes<e4m3>(y);
-    return sign_bytes(y);
-  }
 };
-/// The exponent field of the sum completes the code: two more steps a binade. The addend is raised so
-/// that all else cancels in the low half.
+/// From 6 on the binade is too large; the sum is beyond code 7 then, as it should be.
 struct e2m1_fraction {
   __device__ static u32 code_and_fraction(float a) {
-    u32 const sum = bits_of(fma_toward_zero(e2m1_step(a, 1.f), 0x1p13f + 57.5f - 0x1.8p-9f, a));
-    return sum + (sum >> 14);
+    float const binade = add_toward_zero(a, 0x1p24f);
+    return bits_of(add_toward_zero(a, e2m1_addend<8, bits_of(0x1p24f)>(binade)));
   }
 };
 struct e1m2_fraction {
@@ -282,16 +313,18 @@ template <int Bits>
   requires(Bits <= 8)
 struct packer<e2m1, stochastic<Bits>> : stochastic_packer<e2m1_fraction> {
   static constexpr float limit = 16;
-  __device__ static u32 pack(float const* y, u32 const* random) {
-    return stochastic_packer<e2m1_fraction>::pack(y, random, Bits);
+  template <class Scaling>
+  __device__ static u32 pack(float const* x, Scaling const& by, u32 const* random) {
+    return stochastic_packer<e2m1_fraction>::pack(x, by, random, Bits);
   }
 };
 template <int Bits>
   requires(Bits <= 8)
 struct packer<e1m2, stochastic<Bits>> : stochastic_packer<e1m2_fraction> {
   static constexpr float limit = 32;
-  __device__ static u32 pack(float const* y, u32 const* random) {
-    return stochastic_packer<e1m2_fraction>::pack(y, random, Bits);
+  template <class Scaling>
+  __device__ static u32 pack(float const* x, Scaling const& by, u32 const* random) {
+    return stochastic_packer<e1m2_fraction>::pack(x, by, random, Bits);
   }
 };
 

@@ -112,7 +112,7 @@ struct thread_codec {
   static constexpr bool is_direct = is_factor && has_factor_of_code<scale, element>();
   /// Whether some elements may well exceed the largest one; otherwise only where the scale is subnormal, or
   /// the tensor's amax was given and is too small.
-  static constexpr bool clips_often = !is_direct;
+  static constexpr bool clips_often = !is_direct && !is_same_v<stored, float>;
   static constexpr int random_words =
       is_random ? chunk * random_width<rounding::random_bits> / 32 : 1;
 
@@ -206,10 +206,11 @@ struct thread_codec {
     amaxes result;
 #pragma unroll
     for (int b = 0; b < blocks; ++b) {
-      float amax = 0;
+      float const* const block = x + b * block_cols;
+      float amax = larger_magnitude(block[0], block[block_cols - 1]);
 #pragma unroll
-      for (int i = b * block_cols; i < (b + 1) * block_cols; i += 2)
-        amax = larger_magnitude(amax, larger_magnitude(x[i], x[i + 1]));
+      for (int i = 1; i + 1 < block_cols; i += 2)
+        amax = larger_magnitude(amax, larger_magnitude(block[i], block[i + 1]));
       result.at[b] = amax;
     }
     return result;
@@ -338,14 +339,13 @@ struct thread_codec {
             is_usual(chosen.to_grid.factor) ? chosen.to_grid.factor : as_float(infinity_bits);
       is_plain = is_plain && of[b].top() < (clips_often ? 0x1p30f : min(pack::limit, 0x1p30f));
     }
-    if (is_plain) {
+    if (is_plain && block_cols >= 8) {
+      plain_scaling by[blocks];
 #pragma unroll
-      for (int b = 0; b < blocks; ++b) {
-        scale_by(x + b * block_cols, of[b].factor);
-        if (clips_often && !(of[b].top() < pack::limit)) clip(x + b * block_cols);
-      }
-      pack_all(x, random, codes);
+      for (int b = 0; b < blocks; ++b) by[b] = plain(of[b].factor);
+      pack_all(x, by, random, codes);
     } else {
+      no_scaling const on_grid[blocks]{};
 #pragma unroll
       for (int b = 0; b < blocks; ++b) {
         if constexpr (is_direct && !scale::reads_values)  // made here, where it is needed
@@ -353,37 +353,32 @@ struct thread_codec {
               scale::template choose<element>({nullptr, block_cols, of[b].amax}, outer).to_grid;
         to_grid(x + b * block_cols, of[b], scales[b]);
       }
-      pack_all(x, random, codes);
+      pack_all(x, on_grid, random, codes);
     }
   }
-  __device__ static void pack_all(float const (&x)[chunk], u32 const* random,
-                                  u32 (&codes)[chunk / 8]) {
+  template <class Scaling>
+  __device__ static void pack_all(float const (&x)[chunk], Scaling const (&by)[blocks],
+                                  u32 const* random, u32 (&codes)[chunk / 8]) {
 #pragma unroll
     for (int k = 0; k < chunk / 8; ++k)
-      codes[k] = pack::pack(x + 8 * k, random + (is_random ? k * random_words * 8 / chunk : 0));
+      codes[k] = pack::pack(x + 8 * k, by[8 * k / block_cols],
+                            random + (is_random ? k * random_words * 8 / chunk : 0));
   }
 
-  __device__ static constexpr float unit(int i) {
-    return i % 2 == 0 ? pack::even_unit : pack::odd_unit;
-  }
-
-  // x to grid coordinates times the packer's units. Below pack::limit if the block's top is.
-  __device__ static void scale_by(float* x, float factor) {
-    constexpr float norm = exp2i(deferred_norm_log2);
-    float const even = mul(factor, norm * pack::even_unit);
-    float const odd = mul(factor, norm * pack::odd_unit);
-#pragma unroll
-    for (int i = 0; i < block_cols; ++i) x[i] = mul(x[i], i % 2 == 0 ? even : odd);
-  }
-  __device__ static void clip(float* x) {
-#pragma unroll
-    for (int i = 0; i < block_cols; ++i) x[i] = clamped(x[i], element::max * unit(i));
+  using plain_scaling = select_t<clips_often, clipped_scaling, scaling>;
+  __device__ static plain_scaling plain(float factor) {
+    float const all = times<deferred_norm_log2>(factor);
+    if constexpr (clips_often)
+      return {all, element::max};
+    else
+      return {all};
   }
   // The same for any block. The top of one that is poisoned or whose factor is not usual is not finite.
   __device__ static void to_grid(float* x, block_scale const& by, stored& s) {
     if (is_factor && by.top() < 0x1p30f) {
-      scale_by(x, by.factor);
-      clip(x);
+      clipped_scaling const clipped{times<deferred_norm_log2>(by.factor), element::max};
+#pragma unroll
+      for (int i = 0; i < block_cols; ++i) x[i] = clipped.of(x[i]);
       return;
     }
     bool const is_poisoned = !is_finite(by.amax);
@@ -392,7 +387,7 @@ struct thread_codec {
     for (int i = 0; i < block_cols; ++i) {
       float y = by.exact(times<deferred_norm_log2>(x[i]), i);
       if constexpr (pack::limit < float_max) y = clamped(y, element::max);
-      x[i] = is_poisoned ? 0.f : mul(y, unit(i));
+      x[i] = is_poisoned ? 0.f : y;
     }
   }
 
