@@ -38,7 +38,8 @@ __device__ __forceinline__ T* row_of(T* first, u32 row, u32 stride) {
   __builtin_assume(__isGlobal(first));
   u64 offset;
   asm("mul.wide.u32 %0, %1, %2;" : "=l"(offset) : "r"(row), "r"(stride));
-  return reinterpret_cast<T*>(reinterpret_cast<char*>(first) + offset);
+  char* const bytes = const_cast<char*>(reinterpret_cast<char const*>(first));
+  return reinterpret_cast<T*>(bytes + offset);
 }
 
 /// No copy.
@@ -179,11 +180,12 @@ struct encode_target {
   }
 
  private:
-  __device__ typename codec::stored& scale_at(u32 row, u32 block) const {
+  __device__ typename codec::stored& scale_at(u32 row, u32 chunk, int b) const {
+    u32 const first = chunk * codec::blocks;
     if constexpr (is_same_v<Layout, row_major_scales>)
-      return *row_of(q.scales + block, row, scale_cols * u32(sizeof(*q.scales)));
+      return row_of(q.scales + first, row, scale_cols * u32(sizeof(*q.scales)))[b];
     else
-      return q.scales[Layout::offset(row, block, scale_cols)];
+      return q.scales[Layout::offset(row, first + b, scale_cols)];
   }
   template <bool Whole>
   __device__ void store(u32 row, u32 chunk, u32 const (&codes)[codec::chunk / 8],
@@ -203,8 +205,7 @@ struct encode_target {
     }
 #pragma unroll
     for (int b = 0; b < codec::blocks; ++b)
-      if (Whole || col + b * codec::block_cols < u32(q.cols))
-        scale_at(row, chunk * codec::blocks + b) = scales[b];
+      if (Whole || col + b * codec::block_cols < u32(q.cols)) scale_at(row, chunk, b) = scales[b];
   }
 };
 

@@ -126,6 +126,12 @@ struct shared_tile {
   }
 };
 
+/// x, which is computed before a loop: the compiler would rather compute cheap things anew in each turn.
+__device__ __forceinline__ u32 computed_once(u32 x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+
 template <class Target>
 inline constexpr int target_chunk = [] {
   if constexpr (Target::exists)
@@ -173,7 +179,7 @@ __global__ static void __launch_bounds__(tile_shape<Cols>::threads, tile_shape<C
   constexpr int lanes = tile_cols / row_chunk;
   constexpr int row_step = tile_threads / lanes;
   int const local_col = int(thread % lanes) * row_chunk;
-  u32 const col = first_col + local_col;
+  u32 const col = computed_once(first_col + local_col);
   u32* const mine = tile.at(thread / lanes, local_col);  // of the first of rows row_step apart
   if constexpr (Whole && Source::is_matrix) {
     constexpr int piece = 16 / int(sizeof(value));
@@ -181,11 +187,12 @@ __global__ static void __launch_bounds__(tile_shape<Cols>::threads, tile_shape<C
     constexpr int step = tile_threads / pieces;
     u32 const at = thread % pieces * piece;
     u32* const to = tile.at(thread / pieces, at);
+    auto const* from = source.address(first_row + thread / pieces, first_col + at);
 #pragma unroll
-    for (int k = 0; k < tile_rows / step; ++k)
-      __pipeline_memcpy_async(
-          to + tile_type::row_at(k * step),
-          source.address(first_row + thread / pieces + k * step, first_col + at), 16);
+    for (int k = 0; k < tile_rows / step; ++k) {
+      __pipeline_memcpy_async(to + tile_type::row_at(k * step), from, 16);
+      from = row_of(from, step, source.stride);
+    }
     __pipeline_commit();
   } else {
 #pragma unroll
@@ -233,14 +240,16 @@ __global__ static void __launch_bounds__(tile_shape<Cols>::threads, tile_shape<C
     constexpr int groups = tile_rows / chunk;
     constexpr int step = tile_threads / groups;
     int const group_row = int(thread % groups) * chunk;
-    u32 const row = first_row + group_row;
-    u32 const* const from = tile.words + tile_type::row_at(group_row);
+    u32 const row = computed_once(first_row + group_row);
+    u32 const first_word = computed_once(thread / groups);
+    u32 const* const from =
+        tile.words + computed_once(tile_type::row_at(group_row) + thread / groups);
 #pragma unroll 1
     for (int k = 0; k < tile_type::row_words / step; ++k) {
-      int const word = int(thread / groups) + k * step;
+      int const word = int(first_word) + k * step;
       u32 w[chunk];
 #pragma unroll
-      for (int i = 0; i < chunk; ++i) w[i] = from[tile_type::row_at(i) + word];
+      for (int i = 0; i < chunk; ++i) w[i] = from[tile_type::row_at(i) + k * step];
       auto const amax = tile_type::template column_amaxes<Cols>(w);
 #pragma unroll
       for (int half = 0; half < tile_type::per_word; ++half) {
