@@ -8,8 +8,8 @@
 /// Shared memory: the tile in the source's value type, row after row, with padding after every 16 rows. A
 /// warp reads one 4-byte word of 8 neighbouring columns in 4 groups of 16 rows (or 16 and 2 of 32; of 128
 /// rows, 4 and 8 or 8 and 4): the padding gives each group banks of its own. Lanes of one column are
-/// neighbours, so that they share rotations, and write 32 contiguous bytes of codes. Thread blocks are
-/// small: eight a multiprocessor wait for their tiles at different times.
+/// neighbours, so that they share rotations, and write 32 or 64 contiguous bytes of codes. Thread blocks are
+/// small: four or eight a multiprocessor wait for their tiles at different times.
 
 #include <cuda_pipeline_primitives.h>
 
@@ -20,10 +20,12 @@ namespace quadrille::detail {
 
 inline constexpr int tile_cols = 128;
 
-/// Of a target along the columns: 128 rows if its rotation needs them, with twice the threads.
+/// Of a target along the columns: 128 rows, with twice the threads, if its rotation needs them or if it has
+/// none. Then DRAM limits, and it takes longer runs of a column better; instructions limit otherwise.
 template <class Cols>
 struct tile_shape {
-  static constexpr int rows = Cols::codec::lanes * Cols::codec::chunk > 64 ? 128 : 64;
+  static constexpr int rows =
+      Cols::codec::lanes * Cols::codec::chunk > 64 || Cols::takes_amax ? 128 : 64;
   static constexpr int threads = 2 * rows;
   static constexpr int resident = 1024 / threads;
   static constexpr u32 order = 1024 / rows;  // tiles of a column that are neighbours in the grid
