@@ -16,7 +16,7 @@ using four_bit_tiled = quantized_operand<nvfp4, tiled_128x4_scales>;
 
 TEST_CASE("gemm on the GPU: NVFP4 x NVFP4") {
   for (auto const& [rows, cols, depth] :
-       {std::array<i64, 3>{129, 67, 272}, {1, 1, 16}, {33, 300, 1040}})
+       {std::array<i64, 3>{129, 67, 272}, {1, 1, 16}, {33, 300, 1040}, {16, 450, 720}})
     check_pair<four_bit, four_bit, reference, mma, dense, skinny, fused>(rows, cols, depth);
 }
 TEST_CASE("gemm on the GPU: NVFP4 with tiled scales x NVFP4") {

@@ -104,6 +104,8 @@ constexpr bool needs_hopper(gemm_path path) {
 
 /// Rows of A of each product up to which weights are read faster than tensor cores could use them.
 inline constexpr i64 skinny_rows = 32;
+/// And up to which wgmma is no faster than mma.sync.
+inline constexpr i64 narrow_rows = 8;
 /// And from which weights are better decoded to 16 bits before than in registers, over and over.
 inline constexpr i64 dense_rows = 2048;
 /// The skinny kernel keeps four bytes for each product in shared memory.
@@ -123,8 +125,11 @@ void choose_path(gemm_plan& plan, gemm_segments const& work, bool is_hopper) {
     plan.why = "asked for";
   } else {
     i64 const rows = ceil_div(work.rows, i64(work.count));
-    bool const is_skinny = rows <= skinny_rows && work.count <= most_skinny_groups;
     bool const is_short = fits_copy_engine(work);
+    bool const is_skinny =
+        rows <= skinny_rows && work.count <= most_skinny_groups &&
+        !(is_hopper && is_short && rows > narrow_rows &&
+          wide_keeps_busy(work, device_attribute(cudaDevAttrMultiProcessorCount) / 2));
     auto const takes = [&]<gemm_path Path>(path_constant<Path>, bool is_fast, char const* why) {
       if (!plan.why.empty() || !considers<Asked, Path, A, B>() || !is_fast ||
           (needs_hopper(Path) && !(is_hopper && is_short)))

@@ -173,6 +173,81 @@ __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
   }
 }
 
+/// Reads a thread's codes and scales of a record.
+template <class R>
+__device__ __forceinline__ void read_record(u8 const* record, u32 (&codes)[4],
+                                            u32 (&scales)[prepacked_layout<R>::scale_words]) {
+  using layout = prepacked_layout<R>;
+  int const thread = int(threadIdx.x) % 128;
+  uint4 const four = *reinterpret_cast<uint4 const*>(record + thread * 16);
+  codes[0] = four.x;
+  codes[1] = four.y;
+  codes[2] = four.z;
+  codes[3] = four.w;
+  u8 const* const from = record + layout::code_bytes + thread / 4 * 4 * layout::scale_words;
+  if constexpr (layout::scale_words == 2) {
+    uint2 const both = *reinterpret_cast<uint2 const*>(from);
+    scales[0] = both.x;
+    scales[1] = both.y;
+  } else {
+    scales[0] = *reinterpret_cast<u32 const*>(from);
+  }
+}
+
+/// The A registers of the 16 k of a step, one of a slab's four, from its codes and the slab's scales.
+template <class R>
+__device__ __forceinline__ void decode_step(u32 codes,
+                                            u32 const (&scales)[prepacked_layout<R>::scale_words],
+                                            int step, u32 (&a)[4]) {
+  u32 pairs[4];
+  expand_scales<R>(scales, pairs);
+  decode_fragment<R>(codes, fragment_scales<R>(pairs[step]), a);
+  // Here, and not after the next fence, where the compiler would have to add another.
+#pragma unroll
+  for (u32& word : a) asm volatile("" : "+r"(word));
+}
+
+/// A warpgroup hands the sums of 64 columns of D and of a tile's rows from `begin` on to the epilogue, `Staged` rows
+/// at a time, which it turns around in shared memory. A thread's accumulators 4 j .. are two rows 8 j + 2 (lane % 4)
+/// of column lane / 4, then of lane / 4 + 8.
+template <class R, int Sums, int Staged, class Epilogue>
+__device__ __forceinline__ void hand_out(float const (&d)[Sums], float (&sums)[Staged][pitch],
+                                         int barrier, gemm_tile const& tile, i64 begin, i64 col,
+                                         i64 cols, Epilogue const& epilogue) {
+  constexpr int width = Epilogue::width;
+  constexpr int each = 64 / width;
+  int const thread = int(threadIdx.x) % 128;
+  int const lane = thread % 32;
+  float* const to = &sums[2 * (lane % 4)][thread / 32 * 16 + lane / 4];
+#pragma unroll
+  for (int t = 0; t < 2 * Sums; t += Staged) {
+    if (tile.row + t + Staged <= begin || tile.row + t >= tile.row_end) continue;
+    join<128>(barrier);  // the sums before these have been read
+#pragma unroll
+    for (int j = 0; j < Staged / 8; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) to[(8 * j + i % 2) * pitch + i / 2 * 8] = d[(t / 8 + j) * 4 + i];
+    join<128>(barrier);
+#pragma unroll 1
+    for (int i = thread; i < Staged * each; i += 128) {
+      i64 const row = tile.row + t + i / each;
+      int const n = i % each * width;
+      if (row < begin || row >= tile.row_end || col + n >= cols) continue;
+      float4 const* const from = reinterpret_cast<float4 const*>(&sums[i / each][n]);
+      float out[width];
+#pragma unroll
+      for (int v = 0; v < width / 4; ++v) {
+        float4 const s = from[v];
+        out[4 * v] = s.x * prepacked_layout<R>::factor;
+        out[4 * v + 1] = s.y * prepacked_layout<R>::factor;
+        out[4 * v + 2] = s.z * prepacked_layout<R>::factor;
+        out[4 * v + 3] = s.w * prepacked_layout<R>::factor;
+      }
+      epilogue.store(tile.segment, row, col + n, out);
+    }
+  }
+}
+
 /// One of the two multiplying warpgroups.
 template <int Tokens, class R>
 class consumer {
@@ -284,16 +359,8 @@ class consumer {
   template <class Epilogue>
   __device__ __forceinline__ void finish(float const (&d)[Tokens / 2], gemm_tile const& tile,
                                          i64 begin, i64 cols, Epilogue const& epilogue) {
-    i64 const col = mine_.row_of(tile) + warpgroup_ * 64;
-    constexpr int staged = memory_type::staged;
-#pragma unroll
-    for (int t = 0; t < Tokens; t += staged) {
-      if (tile.row + t + staged <= begin || tile.row + t >= tile.row_end) continue;
-      join<128>(warpgroup_ + 1);  // the sums before these have been read
-      put(d, t);
-      join<128>(warpgroup_ + 1);
-      store(tile, begin, t, col, cols, epilogue);
-    }
+    hand_out<R>(d, shared_.sums[warpgroup_], warpgroup_ + 1, tile, begin,
+                mine_.row_of(tile) + warpgroup_ * 64, cols, epilogue);
   }
 
  private:
@@ -301,74 +368,19 @@ class consumer {
   __device__ __forceinline__ void load() {
     wait(shared_.full[at_.stage], at_.phase);
 #pragma unroll
-    for (int i = 0; i < slabs; ++i) {
-      u8 const* const record = shared_.w[at_.stage][warpgroup_][i];
-      uint4 const codes = *reinterpret_cast<uint4 const*>(record + thread_ * 16);
-      codes_[i][0] = codes.x;
-      codes_[i][1] = codes.y;
-      codes_[i][2] = codes.z;
-      codes_[i][3] = codes.w;
-      u8 const* const scales = record + layout::code_bytes + thread_ / 4 * 4 * layout::scale_words;
-      if constexpr (layout::scale_words == 2) {
-        uint2 const both = *reinterpret_cast<uint2 const*>(scales);
-        scales_[i][0] = both.x;
-        scales_[i][1] = both.y;
-      } else {
-        scales_[i][0] = *reinterpret_cast<u32 const*>(scales);
-      }
-    }
+    for (int i = 0; i < slabs; ++i)
+      read_record<R>(shared_.w[at_.stage][warpgroup_][i], codes_[i], scales_[i]);
   }
 
   /// The 16 k of a step.
   __device__ __forceinline__ void decode(int step, u32 (&a)[4]) {
-    u32 pairs[4];
-    expand_scales<R>(scales_[step / 4], pairs);
-    decode_fragment<R>(codes_[step / 4][step % 4], fragment_scales<R>(pairs[step % 4]), a);
-    // Here, and not after the next fence, where the compiler would have to add another.
-#pragma unroll
-    for (u32& word : a) asm volatile("" : "+r"(word));
+    decode_step<R>(codes_[step / 4][step % 4], scales_[step / 4], step % 4, a);
   }
 
   /// A warp is done with a stage; whoever copies into it hears of that.
   __device__ __forceinline__ void release(int stage) {
     int const lane = thread_ % 32;
     if (lane < mine_.pair) hopper::arrive_in_cluster(&shared_.empty[stage], u32(mine_.part + lane));
-  }
-
-  /// The sums of tokens t .. into shared memory. A thread's accumulators 4 j .. are two tokens 8 j + 2 (lane % 4)
-  /// of n = lane / 4, then of n + 8.
-  __device__ __forceinline__ void put(float const (&d)[Tokens / 2], int t) {
-    int const lane = thread_ % 32;
-    float* const to = &shared_.sums[warpgroup_][2 * (lane % 4)][thread_ / 32 * 16 + lane / 4];
-#pragma unroll
-    for (int j = 0; j < memory_type::staged / 8; ++j)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) to[(8 * j + i % 2) * pitch + i / 2 * 8] = d[(t / 8 + j) * 4 + i];
-  }
-
-  template <class Epilogue>
-  __device__ __forceinline__ void store(gemm_tile const& tile, i64 begin, int t, i64 col, i64 cols,
-                                        Epilogue const& epilogue) {
-    constexpr int width = Epilogue::width;
-    constexpr int each = 64 / width;
-#pragma unroll 1
-    for (int i = thread_; i < memory_type::staged * each; i += 128) {
-      i64 const row = tile.row + t + i / each;
-      int const n = i % each * width;
-      if (row < begin || row >= tile.row_end || col + n >= cols) continue;
-      float4 const* const from =
-          reinterpret_cast<float4 const*>(&shared_.sums[warpgroup_][i / each][n]);
-      float sums[width];
-#pragma unroll
-      for (int v = 0; v < width / 4; ++v) {
-        float4 const s = from[v];
-        sums[4 * v] = s.x * layout::factor;
-        sums[4 * v + 1] = s.y * layout::factor;
-        sums[4 * v + 2] = s.z * layout::factor;
-        sums[4 * v + 3] = s.w * layout::factor;
-      }
-      epilogue.store(tile.segment, row, col + n, sums);
-    }
   }
 
   static constexpr int slabs = memory_type::slabs;

@@ -82,8 +82,10 @@ __device__ __forceinline__ u64 swizzled_tile(void const* shared) {
 }
 
 // The accumulators d[0 .. N / 2) as registers of an instruction and as operands of a statement.
+#define QUADRILLE_R8 "%0,%1,%2,%3,%4,%5,%6,%7"
+#define QUADRILLE_R16 QUADRILLE_R8 ",%8,%9,%10,%11,%12,%13,%14,%15"
 #define QUADRILLE_R32 \
-  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
+  QUADRILLE_R16 "," \
   "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
 #define QUADRILLE_R64 \
   QUADRILLE_R32 "," \
@@ -145,8 +147,14 @@ struct wgmma;
     }                                                                                              \
     template <int N>                                                                               \
     __device__ static void multiply(float (&d)[N / 2], u32 const (&a)[4], u64 b, int keep) {       \
-      static_assert(N == 64 || N == 128 || N == 192 || N == 256);                                  \
-      if constexpr (N == 64)                                                                       \
+      static_assert(N == 16 || N == 32 || N == 64 || N == 128 || N == 192 || N == 256);            \
+      if constexpr (N == 16)                                                                       \
+        QUADRILLE_WGMMA_RS("m64n16k" #K TYPES, QUADRILLE_R8, "%8,%9,%10,%11", "%12", "%13",        \
+                           RS_TAIL, QUADRILLE_D8(0));                                              \
+      else if constexpr (N == 32)                                                                  \
+        QUADRILLE_WGMMA_RS("m64n32k" #K TYPES, QUADRILLE_R16, "%16,%17,%18,%19", "%20", "%21",     \
+                           RS_TAIL, QUADRILLE_D8(0), QUADRILLE_D8(8));                             \
+      else if constexpr (N == 64)                                                                  \
         QUADRILLE_WGMMA_RS("m64n64k" #K TYPES, QUADRILLE_R32, "%32,%33,%34,%35", "%36", "%37",     \
                            RS_TAIL, QUADRILLE_D32(0));                                             \
       else if constexpr (N == 128)                                                                 \
@@ -177,5 +185,7 @@ QUADRILLE_WGMMA_TYPE(e5m2, e5m2, 32, ".f32.e5m2.e5m2", "", "");
 #undef QUADRILLE_R96
 #undef QUADRILLE_R64
 #undef QUADRILLE_R32
+#undef QUADRILLE_R16
+#undef QUADRILLE_R8
 
 }  // namespace quadrille::detail::hopper

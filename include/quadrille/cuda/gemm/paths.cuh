@@ -11,7 +11,7 @@
 #include <quadrille/cuda/gemm/dense_kernel.cuh>
 #include <quadrille/cuda/gemm/epilogue.cuh>
 #include <quadrille/cuda/gemm/folded.cuh>
-#include <quadrille/cuda/gemm/fused_kernel.cuh>
+#include <quadrille/cuda/gemm/fused_launch.cuh>
 #include <quadrille/cuda/gemm/mma_kernel.cuh>
 #include <quadrille/cuda/gemm/plan.cuh>
 #include <quadrille/cuda/gemm/reference_kernel.cuh>
@@ -175,8 +175,8 @@ void run_prepacked(gemm_call& call, A const& a, B const& b, Epilogue const& epil
   if (call.describes) {
     if constexpr (Path == gemm_path::fused) {
       i64 clusters = 0;
-      describe(call.plan, "BF16", "BF16", choose_fused<R, Epilogue>(call.work, clusters).tokens,
-               fused::rows);
+      fused_choice const choice = choose_fused<R, Epilogue>(call.work, clusters);
+      describe(call.plan, "BF16", "BF16", choice.tokens, choice.block_rows());
     } else {
       skinny_extent const tile = skinny_extent_of<R>(call.work, Epilogue::width);
       describe(call.plan, "BF16", "BF16", tile.tokens, tile.rows);

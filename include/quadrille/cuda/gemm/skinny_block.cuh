@@ -55,21 +55,6 @@ __device__ __forceinline__ void load_shared(u32 at, u32 (&r)[Words]) {
     asm volatile("ld.shared.u32 %0, [%1];" : "=r"(r[0]) : "r"(at));
 }
 
-/// d (64 x 8 * Tiles) += a b^T over 16 elements of K.
-__device__ __forceinline__ void multiply_warpgroup(float (&d)[32], u32 const (&a)[4], u64 b) {
-  hopper::wgmma<bf16, bf16>::multiply<64>(d, a, b, 1);
-}
-__device__ __forceinline__ void multiply_warpgroup(float (&d)[16], u32 const (&a)[4], u64 b) {
-  asm volatile(
-      "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, "
-      "%9, "
-      "%10, %11, %12, %13, %14, %15}, {%16, %17, %18, %19}, %20, 1, 1, 1, 0;"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]),
-        "+f"(d[7]), "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]),
-        "+f"(d[14]), "+f"(d[15])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-
 /// What all threads of a block know, and what they do.
 template <class R, class Shape, class Epilogue>
 struct skinny_block {
@@ -362,7 +347,8 @@ struct skinny_block {
       hopper::wgmma_fence();
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        multiply_warpgroup(d, a[step % 2][j], b + u64(step * shape::tile_bytes / 16 + 2 * j));
+        hopper::wgmma<bf16, bf16>::multiply<shape::tokens>(
+            d, a[step % 2][j], b + u64(step * shape::tile_bytes / 16 + 2 * j), 1);
       hopper::wgmma_commit();
       if (step + 1 < shape::steps) hopper::wgmma_wait<1>();
     }

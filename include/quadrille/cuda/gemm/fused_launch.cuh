@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// Which of the tiles of fused_kernel.cuh and wide_kernel.cuh make a product.
+
+#include <quadrille/cuda/gemm/wide_kernel.cuh>
+
+namespace quadrille::detail {
+
+/// Tokens of a tile, and how many blocks share its K; or, of the wide kernel, how many slabs of rows a pair makes.
+struct fused_choice {
+  int tokens = 256;
+  int split = 1;
+  int slabs = 0;
+  constexpr int blocks() const { return fused::blocks(split); }  // of a cluster
+  constexpr int rows() const { return slabs != 0 ? slabs * 64 : fused::rows_of_cluster(split); }
+  constexpr int block_rows() const { return slabs != 0 ? slabs * 32 : fused::rows; }
+};
+
+/// The fastest for the shape by measured clocks of a slab, of a tile's end, and of splitting K; resident[n] is how
+/// many clusters of n blocks run at once.
+inline fused_choice choose_fused(gemm_segments const& work,
+                                 i64 const (&resident)[fused::most_split + 1]) {
+  struct cost {
+    int tokens;
+    i64 slab;
+    i64 tile;
+  };
+  constexpr cost costs[] = {{256, 1050, 5000}, {128, 580, 3000}, {64, 400, 2000}};
+  constexpr cost wide_costs[] = {{64, 95, 3000}, {32, 70, 3000}, {16, 60, 3000}};  // 64 rows
+  constexpr i64 splitting = 4000;
+  i64 const slabs = ceil_div(work.depth, i64(fused::slab));
+  i64 const each = ceil_div(work.rows, i64(max(work.count, 1)));
+  fused_choice best;
+  i64 least = -1;
+  auto const consider = [&](fused_choice const& choice, i64 time) {
+    i64 const tiles =
+        work.count * ceil_div(each, i64(choice.tokens)) * ceil_div(work.cols, i64(choice.rows()));
+    time *= ceil_div(tiles, resident[choice.blocks()]);
+    if (choice.split > 1) time += splitting;
+    if (least >= 0 && time >= least) return;
+    least = time;
+    best = choice;
+  };
+  for (cost const& c : costs)
+    for (int split = 1; split <= (c.tokens <= 128 ? fused::most_split : 1); ++split)
+      consider({c.tokens, split}, ceil_div(slabs, i64(split)) * c.slab + c.tile);
+  for (cost const& c : wide_costs)
+    for (int rows = wide::least_slabs; rows <= wide::most_slabs; ++rows)
+      consider({c.tokens, 1, rows}, slabs * rows * c.slab + c.tile);
+  return best;
+}
+
+/// Whether the wide kernel's pairs would be busy most of the time.
+inline bool wide_keeps_busy(gemm_segments const& work, i64 pairs) {
+  i64 const each = ceil_div(work.rows, i64(max(work.count, 1)));
+  i64 const rows = work.count * ceil_div(each, i64(each <= 16 ? 16 : each <= 32 ? 32 : 64));
+  i64 const all = rows * ceil_div(work.cols, i64(64));
+  for (i64 slabs = wide::least_slabs; slabs <= wide::most_slabs; ++slabs) {
+    i64 const tiles = rows * ceil_div(work.cols, 64 * slabs);
+    if (all * 5 >= ceil_div(tiles, pairs) * pairs * slabs * 4) return true;
+  }
+  return false;
+}
+
+#pragma GCC visibility push(hidden)  // see stream.cuh
+
+/// What launch_fused does, and how many clusters of two run at once.
+template <class R, class Epilogue>
+fused_choice choose_fused(gemm_segments const& work, i64& clusters) {
+  i64 resident[fused::most_split + 1] = {};  // the same whatever the tokens: one block fits
+  for (int blocks = 2; blocks <= fused::most_split; ++blocks)
+    resident[blocks] = fused_resident<64, R, Epilogue>(blocks);
+  clusters = resident[2];
+  return choose_fused(work, resident);
+}
+
+/// Enqueues D = X W^T on the current device, which has_hopper_code(). X is_mappable(). Segment s takes
+/// matrix s of w; w.outer is the epilogue's business.
+template <class R, class Epilogue>
+void launch_fused(stream_policy where, gemm_segments const& work,
+                  prepacked_ref<R, u8 const> const& w, bf16 const* x, i64 x_stride,
+                  Epilogue const& epilogue) {
+  require_equal(w.rows, work.cols, "the number of rows of the prepacked weights");
+  require_equal(w.cols, work.depth, "the number of columns of the prepacked weights");
+  require_equal(w.count, work.count, "the number of matrices of prepacked weights");
+  require(
+      has_hopper_code(),
+      "the fused kernel needs Hopper's tensor cores; run it on sm_90 with code for sm_90a, or take "
+      "another path");
+  require(work.depth < i64(1) << 30, "K is too long for the fused kernel; it is less than 2^30");
+  if (work.rows == 0 || work.cols == 0 || work.count == 0) return;
+  i64 clusters = 0;
+  fused_choice const choice = choose_fused<R, Epilogue>(work, clusters);
+  auto const enqueue = [&]<int Tokens> {
+    launch_fused_tiles<Tokens>(where, work, w, x, x_stride, epilogue, choice.split, clusters);
+  };
+  auto const enqueue_wide = [&]<int Tokens> {
+    launch_wide_tiles<Tokens>(where, work, w, x, x_stride, epilogue, choice.slabs, clusters);
+  };
+  if (choice.slabs != 0 && choice.tokens == 16)
+    enqueue_wide.template operator()<16>();
+  else if (choice.slabs != 0 && choice.tokens == 32)
+    enqueue_wide.template operator()<32>();
+  else if (choice.slabs != 0)
+    enqueue_wide.template operator()<64>();
+  else if (choice.tokens == 256)
+    enqueue.template operator()<256>();
+  else if (choice.tokens == 128)
+    enqueue.template operator()<128>();
+  else
+    enqueue.template operator()<64>();
+}
+
+#pragma GCC visibility pop
+
+}  // namespace quadrille::detail
