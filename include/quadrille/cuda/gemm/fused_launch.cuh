@@ -28,7 +28,14 @@ inline fused_choice choose_fused(gemm_segments const& work,
     i64 tile;
   };
   constexpr cost costs[] = {{256, 1050, 5000}, {128, 580, 3000}, {64, 400, 2000}};
-  constexpr cost wide_costs[] = {{64, 95, 3000}, {32, 70, 3000}, {16, 60, 3000}};  // 64 rows
+  struct wide_cost {
+    int tokens;
+    i64 slab[wide::most_slabs];  // of K, for 1, 2, ... slabs of rows
+  };
+  constexpr wide_cost wide_costs[] = {{64, {200, 225, 334, 400, 488, 565, 642, 715}},
+                                      {32, {145, 162, 286, 333, 380, 427, 474, 521}},
+                                      {16, {127, 145, 263, 299, 335, 371, 407, 443}}};
+  constexpr i64 wide_tile = 3000;
   constexpr i64 splitting = 4000;
   i64 const slabs = ceil_div(work.depth, i64(fused::slab));
   i64 const each = ceil_div(work.rows, i64(max(work.count, 1)));
@@ -46,18 +53,19 @@ inline fused_choice choose_fused(gemm_segments const& work,
   for (cost const& c : costs)
     for (int split = 1; split <= (c.tokens <= 128 ? fused::most_split : 1); ++split)
       consider({c.tokens, split}, ceil_div(slabs, i64(split)) * c.slab + c.tile);
-  for (cost const& c : wide_costs)
-    for (int rows = wide::least_slabs; rows <= wide::most_slabs; ++rows)
-      consider({c.tokens, 1, rows}, slabs * rows * c.slab + c.tile);
+  for (wide_cost const& c : wide_costs)
+    for (int rows = 1; rows <= wide::most_slabs; ++rows)
+      consider({c.tokens, 1, rows}, slabs * c.slab[rows - 1] + wide_tile);
   return best;
 }
 
-/// Whether the wide kernel's pairs would be busy most of the time.
+/// Whether the wide kernel's pairs would be busy most of the time, for up to 32 tokens: then it is faster than the
+/// skinny one.
 inline bool wide_keeps_busy(gemm_segments const& work, i64 pairs) {
   i64 const each = ceil_div(work.rows, i64(max(work.count, 1)));
-  i64 const rows = work.count * ceil_div(each, i64(each <= 16 ? 16 : each <= 32 ? 32 : 64));
+  i64 const rows = work.count * ceil_div(each, i64(each <= 16 ? 16 : 32));
   i64 const all = rows * ceil_div(work.cols, i64(64));
-  for (i64 slabs = wide::least_slabs; slabs <= wide::most_slabs; ++slabs) {
+  for (i64 slabs = 1; slabs <= wide::most_slabs; ++slabs) {
     i64 const tiles = rows * ceil_div(work.cols, 64 * slabs);
     if (all * 5 >= ceil_div(tiles, pairs) * pairs * slabs * 4) return true;
   }

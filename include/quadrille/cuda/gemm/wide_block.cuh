@@ -3,19 +3,19 @@
 #pragma once
 
 /// D = X W^T as fused_block.cuh makes it, for up to 64 tokens at a time and many rows of W: a pair of thread blocks
-/// makes up to eight slabs of 64 rows of W, each of them by a warpgroup. Of an odd number the last is shared: a
-/// warpgroup of one block multiplies every second stage along K, one of the other block the stages between, and
-/// each finishes half of the tokens. So the slabs of a pair can be as many as keep all multiprocessors busy:
-/// 7 for 28672 rows, where with 8 of them 10 of 66 pairs would idle.
+/// makes up to eight slabs of 64 rows of W by up to four warpgroups a block. A warpgroup has a slab; or, of one or
+/// two and of the last of an odd number, two warpgroups take the stages along K in turn, and each finishes half
+/// of the tokens. So the slabs of a pair can be as many as keep all multiprocessors busy: 7 for 28672 rows, where
+/// with 8 of them 10 of 66 pairs would idle.
 ///
 /// Few tokens make the rate of instructions the limit: of decoding, and 7 + tokens / 4 clocks for each wgmma, in
 /// which the registers that it takes are read. So a stage is long, and little is done once a stage.
 ///
-/// Another warp has one thread copy X and W by TMA. Each block loads every second tile of X for both.
+/// As many warps have one thread each copy X and W by TMA. Each block loads every second tile of X for both.
 ///
 /// Shared memory, see wide::memory:
-///   x, w   a ring of stages, `slabs` of 64 k each
-///   sums   finished D^T, turned around for the epilogue; the last one first takes the other block's sums
+///   ring   of stages, as many as there is room for: X, `slabs` of 64 k each, and behind all X, W
+///   sums   finished D^T, turned around for the epilogue; before, the other part's sums of a slab
 
 #include <quadrille/cuda/gemm/fused_block.cuh>
 
@@ -25,28 +25,29 @@ namespace wide {
 
 using fused::mbarrier;
 
-inline constexpr int least_slabs =
-    3;  // fewer than two warpgroups would not hide what each waits for
 inline constexpr int most_slabs = 8;
-inline constexpr int most_warpgroups = most_slabs / 2;
-inline constexpr int consumers = most_warpgroups * 128;
+inline constexpr int halved = 2;                   // up to so many slabs have two warpgroups each
+inline constexpr int most_units = most_slabs / 2;  // warpgroups of a block
+inline constexpr int consumers = most_units * 128;
 inline constexpr int threads = consumers + 128;
 inline constexpr int group = 2;  // multiplications of 16 k at once
 
 template <class R, int Tokens>
 struct memory {
-  static constexpr int slabs = Tokens == 64 ? 2 : 4;
-  static constexpr int stages = Tokens == 64 ? 6 : 4;
-  static constexpr int staged = 16;  // tokens in `sums` at once
-  static constexpr int buffers =
-      most_warpgroups + (Tokens == 64);  // room for half the tokens' sums
-  alignas(1024) u8 x[stages][slabs][Tokens * fused::slab * 2];
-  alignas(128) u8 w[stages][most_warpgroups][slabs][prepacked_layout<R>::bytes];
-  alignas(16) float sums[buffers][staged][fused::pitch];
-  mbarrier full[stages];
-  mbarrier empty[stages];
-  mbarrier ready;   // where a slab is shared: the other block's last sums have been stored
-  mbarrier landed;  // and its new ones are here
+  static constexpr int slabs = Tokens == 64 ? 2 : 4;  // of a stage, along K
+  static constexpr int x_bytes = slabs * Tokens * fused::slab * 2;
+  static constexpr int w_bytes = slabs * prepacked_layout<R>::bytes;
+  static constexpr int ring_bytes = (Tokens == 64 ? 192 : 209) * 1024;  // what the rest leaves
+  static constexpr int most_depth = 12;
+  static constexpr int staged = 16;                   // tokens in `sums` at once
+  static constexpr int rooms = Tokens == 64 ? 2 : 1;  // half of the tokens' sums fill them
+  alignas(1024) u8 ring[ring_bytes];
+  alignas(16) float sums[most_units][rooms][staged][fused::pitch];
+  mbarrier full[most_depth];
+  mbarrier empty[most_depth];
+  // Of a warpgroup with half of K: the other one can take its sums, and the other one's are here.
+  mbarrier ready[most_units];
+  mbarrier landed[most_units];
 };
 
 template <class R, class Epilogue>
@@ -58,64 +59,102 @@ struct arguments {
   int slabs;  // of rows that a pair makes
 };
 
+/// What a warpgroup makes of its pair's tile: a slab of rows, or every second stage of one.
+struct unit {
+  int slab;
+  int part = 0;  // of `parts`: it multiplies the stages that are `part` modulo `parts`
+  int parts = 1;
+  int rank = 0;  // of the block, and in it the warpgroup, that has the other part
+  int warpgroup = 0;
+};
+
 /// What a block does of the tiles that its pair makes.
 template <int Tokens>
 struct share {
   int rank;
   int slabs;
-  int warpgroups;  // that multiply
-  bool is_odd;     // whether the last slab is shared, by each block's last warpgroup
-  i32 stages;      // of each tile
+  int rows;    // slabs of rows that a block loads of each stage
+  int units;   // warpgroups that multiply
+  int depth;   // of the ring
+  i32 stages;  // of each tile
   template <class R, class Epilogue>
   __device__ explicit share(arguments<R, Epilogue> const& args)
       : rank(int(blockIdx.x % 2)),
         slabs(args.slabs),
-        warpgroups((args.slabs + 1) / 2),
-        is_odd(args.slabs % 2 != 0),
+        rows((args.slabs + 1) / 2),
+        units(args.slabs <= halved ? args.slabs : rows),
+        depth(min(memory<R, Tokens>::most_depth,
+                  memory<R, Tokens>::ring_bytes /
+                      (memory<R, Tokens>::x_bytes + rows * memory<R, Tokens>::w_bytes))),
         stages(i32(ceil_div(args.weights.slabs(), i64(memory<R, Tokens>::slabs)))) {}
-  __device__ bool shares(int warpgroup) const { return is_odd && warpgroup == warpgroups - 1; }
-  /// The slab of rows of a warpgroup.
-  __device__ i32 slab_of(gemm_tile const& tile, int warpgroup) const {
-    return i32(tile.col / 64) * slabs +
-           (shares(warpgroup) ? slabs - 1 : rank * (slabs / 2) + warpgroup);
+  __device__ unit unit_of(int warpgroup) const {
+    if (slabs <= halved) {  // each slab is two warpgroups'
+      int const half = rank * slabs + warpgroup;
+      int const other = half ^ 1;
+      int const other_rank = other >= slabs;
+      return {half / 2, half % 2, 2, other_rank, other - other_rank * slabs};
+    }
+    if (slabs % 2 != 0 && warpgroup == units - 1)  // and here the last one
+      return {slabs - 1, rank, 2, rank ^ 1, warpgroup};
+    return {rank * (slabs / 2) + warpgroup};
   }
+  /// Where a stage's X is, and a warpgroup's W.
+  template <class R>
+  __device__ u8* x_of(memory<R, Tokens>& shared, int stage) const {
+    return shared.ring + stage * memory<R, Tokens>::x_bytes;
+  }
+  template <class R>
+  __device__ u8* w_of(memory<R, Tokens>& shared, int stage, int warpgroup) const {
+    int const row = slabs <= halved ? 0 : warpgroup;
+    return x_of(shared, depth) + (stage * rows + row) * memory<R, Tokens>::w_bytes;
+  }
+  __device__ i32 first_slab(gemm_tile const& tile) const { return i32(tile.col / 64) * slabs; }
 };
 
 template <int Tokens>
 using walk_of = tile_walk<Tokens, 64>;
 
+/// A thread of copying warp `warp`: it loads W for a multiplying warpgroup, and that of the first one also X.
 template <int Tokens, class R, class Epilogue>
 __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
                                         CUtensorMap const& x_map, CUtensorMap const& w_map,
-                                        memory<R, Tokens>& shared) {
+                                        memory<R, Tokens>& shared, int warp) {
   namespace ptx = ::cuda::ptx;
   constexpr int slabs = memory<R, Tokens>::slabs;
-  constexpr u32 bytes = sizeof(shared.w[0][0]);
   i32 const groups = i32(args.weights.groups());
   share<Tokens> const mine(args);
+  if (warp >= mine.units) return;
+  unit const own = mine.unit_of(warp);
   walk_of<Tokens> walk(args.work, int(blockIdx.x / 2), int(gridDim.x / 2));
-  fused::cursor<memory<R, Tokens>::stages> at;
-  u32 count = 0;
-  for (gemm_tile tile; walk.next(tile);)
-    for (i32 k = 0; k < mine.stages * slabs; k += slabs, ++count) {
-      int const loaded = mine.warpgroups - (mine.is_odd && int(count % 2) != mine.rank);
-      fused::wait(shared.empty[at.stage], at.phase ^ 1);
-      mbarrier* const full = &shared.full[at.stage];
+  int stage = 0;
+  u32 phase = 0;
+  int turn = own.part;  // 0: the stage is its own
+  for (gemm_tile tile; walk.next(tile);) {
+    i32 const group = tile.segment * groups + mine.first_slab(tile) + own.slab;
+    for (i32 k = 0; k < mine.stages * slabs; k += slabs) {
+      fused::wait(shared.empty[stage], phase ^ 1);
+      mbarrier* const full = &shared.full[stage];
       ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
-                                     u32(sizeof(shared.x[0])) + u32(loaded) * bytes);
+                                     u32((warp == 0 ? memory<R, Tokens>::x_bytes : 0) +
+                                         (turn == 0 ? memory<R, Tokens>::w_bytes : 0)));
+      if (warp == 0)
 #pragma unroll
-      for (int i = 0; i < slabs; i += 2)
-        ptx::cp_async_bulk_tensor(
-            ptx::space_cluster, ptx::space_global, shared.x[at.stage][i + mine.rank], &x_map,
-            {(k + i + mine.rank) * fused::slab * 2, i32(tile.row)}, full, u16(3));
-#pragma unroll
-      for (int w = 0; w < most_warpgroups; ++w)
-        if (w < loaded)
+        for (int i = 0; i < slabs; i += 2)
           ptx::cp_async_bulk_tensor(
-              ptx::space_cluster, ptx::space_global, shared.w[at.stage][w], &w_map,
-              {0, k * fused::pieces, tile.segment * groups + mine.slab_of(tile, w)}, full);
-      at.advance();
+              ptx::space_cluster, ptx::space_global,
+              mine.x_of(shared, stage) + (i + mine.rank) * Tokens * fused::slab * 2, &x_map,
+              {(k + i + mine.rank) * fused::slab * 2, i32(tile.row)}, full, u16(3));
+      if (turn == 0)
+        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
+                                  mine.w_of(shared, stage, warp), &w_map,
+                                  {0, k * fused::pieces, group}, full);
+      turn ^= own.parts - 1;
+      if (++stage == mine.depth) {
+        stage = 0;
+        phase ^= 1;
+      }
     }
+  }
 }
 
 /// A multiplying warpgroup.
@@ -129,19 +168,19 @@ class consumer {
         mine_(mine),
         warpgroup_(__shfl_sync(~0u, int(threadIdx.x) / 128, 0)),
         thread_(int(threadIdx.x) % 128),
-        is_shared_(mine.shares(warpgroup_)),
-        stage_(is_shared_ ? mine.rank : 0),
+        parts_(mine.unit_of(warpgroup_).parts),
+        stage_(mine.unit_of(warpgroup_).part),
         empty_(fused::address_in(shared.empty, thread_ & 1)) {}
 
-  __device__ __forceinline__ bool has_slab() const { return warpgroup_ < mine_.warpgroups; }
+  __device__ __forceinline__ bool has_unit() const { return warpgroup_ < mine_.units; }
 
   /// The sums of a tile.
   __device__ __forceinline__ void multiply(float (&d)[Tokens / 2]) {
 #pragma unroll
     for (float& sum : d) sum = 0;
     i32 count = mine_.stages;
-    if (is_shared_) {
-      bool const is_first = int(before_ % 2) == mine_.rank;  // of the tile's stages
+    if (parts_ == 2) {
+      bool const is_first = int(before_ % 2) == mine_.unit_of(warpgroup_).part;  // of the stages
       before_ += u32(count);
       count = (count + is_first) / 2;
     }
@@ -157,7 +196,7 @@ class consumer {
 #pragma unroll 1
     for (; count > 0; --count) {
       int const stage = stage_;
-      u64 const x = hopper::swizzled_tile(shared_.x[stage][0]);
+      u64 const x = hopper::swizzled_tile(mine_.x_of(shared_, stage));
 #pragma unroll
       for (int j = 0; j < steps; j += group) {
         hopper::wgmma_fence();
@@ -182,47 +221,50 @@ class consumer {
     release(previous);
   }
 
-  /// Where the slab is shared, before it is multiplied: the other block may send its sums.
+  /// Before a part of a slab is multiplied: the other part's warpgroup may send its sums.
   __device__ __forceinline__ void expect() {
     namespace ptx = ::cuda::ptx;
-    if (!is_shared_) return;
+    if (parts_ == 1) return;
+    unit const own = mine_.unit_of(warpgroup_);
     fused::join<128>(warpgroup_ + 1);  // the sums before these have been read
     if (thread_ == 0)
       ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared,
-                                     &shared_.landed, sizeof(float) * 64 * half);
-    if (thread_ % 32 == 0) hopper::arrive_in_cluster(&shared_.ready, u32(mine_.rank ^ 1));
+                                     &shared_.landed[warpgroup_], sizeof(float) * 64 * half);
+    if (thread_ % 32 == 0) hopper::arrive_in_cluster(&shared_.ready[own.warpgroup], u32(own.rank));
   }
-  /// And after: adds the other block's sums of half of the tokens, and takes the others out of the tile.
+  /// And after: adds the other sums of half of the tokens, and takes the other tokens out of the tile.
   __device__ __forceinline__ void gather(float (&d)[Tokens / 2], gemm_tile& tile, i64& begin) {
     namespace ptx = ::cuda::ptx;
-    if (!is_shared_) return;
-    auto* const parts = reinterpret_cast<float4*>(shared_.sums[warpgroup_]) + thread_;
-    int const other = mine_.rank ^ 1;
-    fused::wait(shared_.ready, phase_);
+    if (parts_ == 1) return;
+    unit const own = mine_.unit_of(warpgroup_);
+    bool const is_first = own.part == 0;
+    auto* const here = reinterpret_cast<float4*>(shared_.sums[warpgroup_]) + thread_;
+    auto* const there = reinterpret_cast<float4*>(shared_.sums[own.warpgroup]) + thread_;
+    mbarrier* const landed = &shared_.landed[warpgroup_];
+    fused::wait(shared_.ready[warpgroup_], phase_);
 #pragma unroll
     for (int c = 0; c < half / 8; ++c) {
       float x[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) x[i] = mine_.rank == 0 ? d[half / 2 + 4 * c + i] : d[4 * c + i];
-      fused::send(fused::address_in(parts + c * 128, other), x,
-                  fused::address_in(&shared_.landed, other));
+      for (int i = 0; i < 4; ++i) x[i] = is_first ? d[half / 2 + 4 * c + i] : d[4 * c + i];
+      fused::send(fused::address_in(there + c * 128, own.rank), x,
+                  fused::address_in(&shared_.landed[own.warpgroup], own.rank));
     }
-    while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, &shared_.landed,
-                                          phase_)) {
+    while (!ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, landed, phase_)) {
     }
     phase_ ^= 1;
 #pragma unroll
     for (int c = 0; c < half / 8; ++c) {
-      float4 const four = parts[c * 128];
+      float4 const four = here[c * 128];
       float const x[4] = {four.x, four.y, four.z, four.w};
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        if (mine_.rank == 0)
+        if (is_first)
           d[4 * c + i] += x[i];
         else
           d[half / 2 + 4 * c + i] += x[i];
     }
-    if (mine_.rank == 0)
+    if (is_first)
       tile.row_end = min(tile.row_end, tile.row + half);
     else
       begin = tile.row + half;
@@ -231,8 +273,9 @@ class consumer {
   template <class Epilogue>
   __device__ __forceinline__ void finish(float const (&d)[Tokens / 2], gemm_tile const& tile,
                                          i64 begin, i64 cols, Epilogue const& epilogue) {
-    fused::hand_out<R>(d, shared_.sums[warpgroup_], warpgroup_ + 1, tile, begin,
-                       i64(mine_.slab_of(tile, warpgroup_)) * 64, cols, epilogue);
+    fused::hand_out<R>(d, shared_.sums[warpgroup_][0], warpgroup_ + 1, tile, begin,
+                       i64(mine_.first_slab(tile) + mine_.unit_of(warpgroup_).slab) * 64, cols,
+                       epilogue);
   }
 
  private:
@@ -240,9 +283,9 @@ class consumer {
   static constexpr int half = Tokens / 2;
 
   __device__ __forceinline__ void advance() {
-    stage_ += is_shared_ ? 2 : 1;
-    if (stage_ >= memory_type::stages) {
-      stage_ -= memory_type::stages;
+    stage_ += parts_;
+    if (stage_ >= mine_.depth) {
+      stage_ -= mine_.depth;
       full_phase_ ^= 1;
     }
   }
@@ -251,7 +294,9 @@ class consumer {
     fused::wait(shared_.full[stage_], full_phase_);
 #pragma unroll
     for (int i = 0; i < slabs; ++i)
-      fused::read_record<R>(shared_.w[stage_][warpgroup_][i], codes_[i], scales_[i]);
+      fused::read_record<R>(
+          mine_.w_of(shared_, stage_, warpgroup_) + i * prepacked_layout<R>::bytes, codes_[i],
+          scales_[i]);
   }
   /// The 16 k of a step.
   __device__ __forceinline__ void decode(int step, u32 (&a)[4]) {
@@ -269,11 +314,11 @@ class consumer {
   share<Tokens> mine_;
   int warpgroup_;
   int thread_;
-  bool is_shared_;
+  int parts_;  // of K
   int stage_;  // the next one
   u32 empty_;  // barriers of the block that this thread tells
   u32 full_phase_ = 0;
-  u32 phase_ = 0;   // of ready and landed
+  u32 phase_ = 0;   // of this warpgroup's ready and landed
   u32 before_ = 0;  // stages of the tiles before
   u32 codes_[slabs][4];
   u32 scales_[slabs][prepacked_layout<R>::scale_words];
@@ -285,7 +330,7 @@ __device__ __forceinline__ void consume(arguments<R, Epilogue> const& args,
   share<Tokens> const mine(args);
   walk_of<Tokens> walk(args.work, int(blockIdx.x / 2), int(gridDim.x / 2));
   consumer<Tokens, R> me(shared, mine);
-  if (!me.has_slab()) return;
+  if (!me.has_unit()) return;
   float d[Tokens / 2];
   for (gemm_tile tile; walk.next(tile);) {
     i64 begin = tile.row;
@@ -297,13 +342,13 @@ __device__ __forceinline__ void consume(arguments<R, Epilogue> const& args,
 }
 
 template <int Tokens, class R>
-__device__ __forceinline__ void prepare(memory<R, Tokens>& shared, int slabs) {
+__device__ __forceinline__ void prepare(memory<R, Tokens>& shared, share<Tokens> const& mine) {
   namespace ptx = ::cuda::ptx;
   if (threadIdx.x == 0) {
-    for (mbarrier& barrier : shared.full) ptx::mbarrier_init(&barrier, 1);
-    for (mbarrier& barrier : shared.empty) ptx::mbarrier_init(&barrier, u32(4 * slabs));
-    ptx::mbarrier_init(&shared.ready, 4);
-    ptx::mbarrier_init(&shared.landed, 1);
+    for (mbarrier& barrier : shared.full) ptx::mbarrier_init(&barrier, u32(mine.units));
+    for (mbarrier& barrier : shared.empty) ptx::mbarrier_init(&barrier, u32(4 * mine.slabs));
+    for (mbarrier& barrier : shared.ready) ptx::mbarrier_init(&barrier, 4);
+    for (mbarrier& barrier : shared.landed) ptx::mbarrier_init(&barrier, 1);
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
   }
   __syncthreads();

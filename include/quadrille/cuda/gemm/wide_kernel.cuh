@@ -17,14 +17,14 @@ static __global__ void __launch_bounds__(threads, 1)
   if constexpr (target::has_wgmma) {
     extern __shared__ __align__(1024) u8 dynamic[];
     auto& shared = *reinterpret_cast<memory<R, Tokens>*>(dynamic);
-    prepare(shared, args.slabs);
+    prepare(shared, share<Tokens>(args));
     wait_for_earlier_work();
     if (threadIdx.x >= consumers) {
-      hopper::give_registers<40>();
-      if (threadIdx.x < consumers + 32 && fused::elect()) produce(args, x_map, w_map, shared);
+      hopper::give_registers<32>();
+      if (fused::elect()) produce(args, x_map, w_map, shared, int(threadIdx.x - consumers) / 32);
       __syncwarp();
     } else {
-      hopper::take_registers<104>();
+      hopper::take_registers<112>();
       consume(args, shared);
     }
     // The other block may still copy into this one's shared memory and arrive at its barriers.
@@ -43,6 +43,7 @@ void launch_wide_tiles(stream_policy where, gemm_segments const& work,
                        Epilogue const& epilogue, int slabs, i64 pairs) {
   auto* const kernel = wide::kernel<Tokens, R, Epilogue>;
   using memory = wide::memory<R, Tokens>;
+  static_assert(sizeof(memory) <= 227 * 1024);
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   int(sizeof(memory))),
              "asking for shared memory");
