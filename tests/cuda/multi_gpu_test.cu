@@ -50,6 +50,7 @@ struct on_device_1 {
   matrix<float> x{32, 64, std::vector<float>(32 * 64, 1.f)};
   parity::target<R, Layout> to{32, 64};
   guarded work{quantize_workspace<R>(32, 64), 0xA5};
+  device_buffer<float> out{32 * 64};
 };
 template <class R, class Layout = row_major_scales>
 auto place() {
@@ -126,8 +127,11 @@ TEST_CASE("MGP-01 sibling: a stream of another device gives cuda_error, and noth
   check_cuda(cudaSetDevice(0));
   stream_of const stream(0);
   auto const refused = [&](auto const& placed) {
-    CHECK_THROWS_AS(quantize(on(stream.stream), placed->x.device(), placed->to.ref(),
-                             {.workspace = placed->work.workspace()}),
+    auto const x = placed->x.device();
+    auto const q = placed->to.ref();
+    CHECK_THROWS_AS(quantize(on(stream.stream), x, q, {.workspace = placed->work.workspace()}),
+                    cuda_error);
+    CHECK_THROWS_AS(dequantize(on(stream.stream), q, matrix_ref(placed->out.data(), 32, 64)),
                     cuda_error);
     CHECK(current() == 0);
     cudaGetLastError();
