@@ -100,7 +100,8 @@ __device__ __forceinline__ float negated(float x) {
 __device__ __forceinline__ float e2m1_step(float y, float unit) {
   float z;
   float r;
-  asm("mul.rn.f32 %0, %1, %2;" : "=f"(z) : "f"(y), "f"(0x1p-127f / unit));
+  // 2^-127 / unit by its bits: --use_fast_math would flush the division.
+  asm("mul.rn.f32 %0, %1, %2;" : "=f"(z) : "f"(y), "f"(as_float(bits_of(1.f) - bits_of(unit))));
   asm("lop3.b32 %0, %1, 0x01800000, 0x40000000, 0xea;" : "=f"(r) : "f"(z));
   return r;
 }
