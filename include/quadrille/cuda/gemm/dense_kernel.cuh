@@ -22,6 +22,8 @@
 /// Limits, on an H200 at 8192^3: BF16 and fast FP8 multiply 97 % of the time, the rest is the epilogue.
 /// Promoted FP8 takes 1.06 times as long as fast FP8 (see bench/gemm_gpu_notes.md).
 
+#include <bit>
+
 #include <quadrille/arch/target.hpp>
 #include <quadrille/cuda/gemm/dense_ring.cuh>
 #include <quadrille/cuda/gemm/hand_over.cuh>
@@ -292,7 +294,7 @@ void launch_dense(stream_policy where, gemm_segments const& segments, void const
   u64 const b_rows = u64(segments.count) * u64(segments.cols);
   bool const is_whole = segments.cols % (4 * width) == 0;
   dense_work const work{segments, filter, i32(ceil_div(bytes, u64(128))),
-                        is_whole ? log2_of(4 * width) : 0};
+                        is_whole ? std::countr_zero(4u * width) : 0};
   CUtensorMap a_map{};
   CUtensorMap b_map{};
   if (bytes != 0) {
