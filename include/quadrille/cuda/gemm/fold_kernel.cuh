@@ -8,8 +8,8 @@
 /// binades; E2M1 x a scale of significand 1, 1.25 or 1.5 has four, for E4M3. Where an element does not fit,
 /// its group of 128 rows is marked, and another kernel makes the tiles of that group.
 ///
-/// A thread block makes a row: it finds the row's largest scale, then each thread writes whole blocks. The
-/// eight magnitudes of a block are converted once and looked up by byte permutation.
+/// A thread block makes a row: it finds the row's largest scale, then each thread takes 16 codes at a time, whose
+/// eight magnitudes times the scale are converted once and looked up by byte permutation.
 
 #include <quadrille/cuda/gemm/operand.cuh>
 
