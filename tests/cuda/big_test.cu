@@ -84,6 +84,13 @@ TEST_CASE(
   quantized_ref<nvfp4> const q(codes_memory.data(), scales_memory.data(), outer.data(), rows, cols);
   quantized_ref<nvfp4> const q_transposed(codes_of_columns.data(), scales_of_columns.data(),
                                           outer.data() + 1, cols, rows);
+  // What was not written is NaN.
+  auto const found_in = [&](std::size_t at) {
+    float largest = 0;
+    for (float const part : read(reinterpret_cast<float const*>(work.data() + at), space / 4))
+      largest = part > largest ? part : largest;
+    return largest;
+  };
   auto const check_both_copies = [&] {
     i64 const row_codes = rows * (cols / 2);
     i64 const row_scales = rows * (cols / 16);
@@ -98,6 +105,8 @@ TEST_CASE(
     check_equal("last scale of columns", read(scales_of_columns.data() + scale_bytes - 1, 1),
                 bytes{0x7E});
     CHECK(outer.host() == std::vector<float>(2, 1 / 448.f));
+    CHECK(found_in(0) == 6);
+    CHECK(found_in(space) == 6);
   };
   quantize(on(nullptr), input, q, {.workspace = {work.data(), space}});
   quantize(on(nullptr), transposed(input), q_transposed,
@@ -108,6 +117,7 @@ TEST_CASE(
   }
   for (auto const* memory : {&codes_memory, &codes_of_columns, &scales_memory, &scales_of_columns})
     check_cuda(cudaMemset(memory->data(), 0x5B, 1 << 20));
+  check_cuda(cudaMemset(work.data(), 0xFF, 2 * space));
   quantize_both(on(nullptr), input, q, {.workspace = {work.data(), space}}, q_transposed,
                 {.workspace = {work.data() + space, space}});
   INFO("one call");
