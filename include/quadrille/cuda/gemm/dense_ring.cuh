@@ -80,7 +80,7 @@ struct dense_work {
   gemm_segments segments;
   tile_filter filter;
   i32 steps;       // of 128 bytes along K
-  int log2_block;  // rows of B, the unit of its map's last dimension: 4 width, or 1 (not permuted)
+  int log2_block;  // of B's rows in a unit of its map's last dimension: 4 width, or 1 (not permuted)
 
   __device__ i64 b_row(gemm_tile const& tile) const {
     return tile.segment * segments.cols + tile.col;

@@ -59,6 +59,13 @@ CUtensorMap fused_w_map(prepacked_ref<R, u8 const> const& w, int slabs, int grou
   return map;
 }
 
+/// Rows of X: boxes are 64 k of some tokens.
+inline CUtensorMap fused_x_map(bf16 const* x, i64 stride, gemm_segments const& work, int tokens) {
+  return make_tensor_map<2>(x, {{cuuint64_t(work.depth) * 2, cuuint64_t(work.rows)},
+                                {cuuint64_t(stride) * 2},
+                                {128, cuuint32_t(tokens)}});
+}
+
 /// Clusters of that many thread blocks that run at once. A cluster lies in one GPC, and these have an uneven number
 /// of multiprocessors: an H200 runs 66 of two, but only 30 of four.
 template <int Tokens, class R, class Epilogue>
@@ -95,9 +102,7 @@ void launch_fused_tiles(stream_policy where, gemm_segments const& work,
   CUtensorMap w_map{};
   if (work.depth != 0) {
     w_map = fused_w_map(w, fused::memory<R, Tokens>::slabs, 2);
-    x_map = make_tensor_map<2>(x, {{cuuint64_t(work.depth) * 2, cuuint64_t(work.rows)},
-                                   {cuuint64_t(x_stride) * 2},
-                                   {128, cuuint32_t(split == 1 ? Tokens / 2 : Tokens)}});
+    x_map = fused_x_map(x, x_stride, work, split == 1 ? Tokens / 2 : Tokens);
   }
   fused::arguments<R, Epilogue> args{work, w, epilogue, work.cols, split};
   if (split == 1) args.work.cols = ceil_div(work.cols, i64(2 * fused::rows)) * fused::rows;

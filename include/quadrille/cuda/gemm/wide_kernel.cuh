@@ -51,9 +51,7 @@ void launch_wide_tiles(stream_policy where, gemm_segments const& work,
   CUtensorMap w_map{};
   if (work.depth != 0) {
     w_map = fused_w_map(w, memory::slabs, 1);
-    x_map = make_tensor_map<2>(x, {{cuuint64_t(work.depth) * 2, cuuint64_t(work.rows)},
-                                   {cuuint64_t(x_stride) * 2},
-                                   {128, cuuint32_t(Tokens)}});
+    x_map = fused_x_map(x, x_stride, work, Tokens);
   }
   wide::arguments<R, Epilogue> args{work, w, epilogue, work.cols, slabs};
   args.work.cols = ceil_div(w.groups(), i64(slabs)) * 64;
