@@ -194,14 +194,14 @@ __device__ __forceinline__ void read_record(u8 const* record, u32 (&codes)[4],
   }
 }
 
-/// The A registers of the 16 k of a step, one of a slab's four, from its codes and the slab's scales.
+/// The A registers of the 16 k of a step, one of a slab's four, from the slab's codes and scales.
 template <class R>
-__device__ __forceinline__ void decode_step(u32 codes,
+__device__ __forceinline__ void decode_step(u32 const (&codes)[4],
                                             u32 const (&scales)[prepacked_layout<R>::scale_words],
                                             int step, u32 (&a)[4]) {
   u32 pairs[4];
   expand_scales<R>(scales, pairs);
-  decode_fragment<R>(codes, fragment_scales<R>(pairs[step]), a);
+  decode_fragment<R>(codes, step, fragment_scales<R>(pairs[step]), a);
   // Here, and not after the next fence, where the compiler would have to add another.
 #pragma unroll
   for (u32& word : a) asm volatile("" : "+r"(word));
@@ -374,7 +374,7 @@ class consumer {
 
   /// The 16 k of a step.
   __device__ __forceinline__ void decode(int step, u32 (&a)[4]) {
-    decode_step<R>(codes_[step / 4][step % 4], scales_[step / 4], step % 4, a);
+    decode_step<R>(codes_[step / 4], scales_[step / 4], step % 4, a);
   }
 
   /// A warp is done with a stage; whoever copies into it hears of that.

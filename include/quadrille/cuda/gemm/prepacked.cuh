@@ -90,6 +90,8 @@ static __global__ void __launch_bounds__(128) prepack_kernel(prepack_arguments<R
       if (first_slab + i >= p.slabs()) break;
       u8* const to = p.data + (i64(at) * p.slabs() + first_slab + i) * layout::bytes;
       u32 pairs[4];  // rows g, g + 8 of columns 2t, then of 2t + 8: a byte for each 16 columns
+      int const block = t * 16 / layout::scale_cols;
+      u32 packed = 0;
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         u32 stored = scales[i][half];
@@ -97,21 +99,24 @@ static __global__ void __launch_bounds__(128) prepack_kernel(prepack_arguments<R
         pairs[half + 2] = transpose_quad(with_scale<R>(codes[i][half].y, stored));
         if (is_same_v<typename layout::format, e4m3> && code::offset != 0 && stored > 0x80)
           stored = 0x7f;  // offset binary has no sign to give it to: NaN, not a wrong value
-        if (t % (layout::scale_cols / 16) == 0)
-          to[layout::scale_offset(unit_row + 8 * half, t * 16 / layout::scale_cols)] =
-              layout::scale::pack(stored);
+        packed |= u32(layout::scale::pack(stored))
+                  << 8 * layout::scale_byte(unit_row + 8 * half, block);
       }
-      u32 words[4];
+      packed |= __shfl_xor_sync(0xffffffffu, packed, layout::scale_cols / 16);
+      if (t * 16 % (2 * layout::scale_cols) == 0)
+        *reinterpret_cast<u32*>(to + layout::scale_word(unit_row, block)) =
+            rotate_left(packed, layout::scale::rotation);
+      u32 v[4][4];
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        u32 v[4];
+      for (int j = 0; j < 4; ++j)
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          v[k] = code::raw((pairs[k] >> 8 * j & 255) * 0x1001u);  // the high code 12 bits up
-        }
-        words[j] = code::gather(v);
-      }
-      reinterpret_cast<uint4*>(to)[threadIdx.x] = uint4{words[0], words[1], words[2], words[3]};
+        for (int k = 0; k < 4; ++k)
+          v[j][k] = code::raw((pairs[k] >> 8 * j & 255) * 0x1001u);  // the high code 12 bits up
+      u32 words[2][2];
+      code::gather(v[0], v[1], words[0]);
+      code::gather(v[2], v[3], words[1]);
+      reinterpret_cast<uint4*>(to)[threadIdx.x] =
+          uint4{words[0][0], words[0][1], words[1][0], words[1][1]};
     }
   }
 }
@@ -140,10 +145,11 @@ static __global__ void __launch_bounds__(128) unpack_kernel(unpack_arguments<R, 
 
     i64 const row = first_row + threadIdx.x / 32 * 16 + lane / 4;
     uint4 const codes = reinterpret_cast<uint4 const*>(from)[threadIdx.x];
-    u32 const words[4] = {codes.x, codes.y, codes.z, codes.w};
+    u32 const words[2][2] = {{codes.x, codes.y}, {codes.z, codes.w}};
+#pragma unroll
     for (int j = 0; j < 4; ++j) {
       u32 v[4];
-      code::spread(words[j], v);
+      code::spread(words[j / 2], j % 2, v);
       for (int i = 0; i < 4; ++i) {
         i64 const col = first_col + 16 * j + lane % 4 * 2 + i / 2 * 8;
         i64 const r = row + i % 2 * 8;
@@ -157,8 +163,12 @@ static __global__ void __launch_bounds__(128) unpack_kernel(unpack_arguments<R, 
       int const r = i / (2 * layout::scale_words);
       i64 const col = first_col + i % (2 * layout::scale_words) * layout::scale_cols;
       if (first_row + r >= row_end || col >= q.cols || col % R::block::cols != 0) continue;
+      int const block = i % (2 * layout::scale_words);
+      u32 const four =
+          rotate_right(*reinterpret_cast<u32 const*>(from + layout::scale_word(r, block)),
+                       layout::scale::rotation);
       q.scale(first_row + r, col / R::block::cols) =
-          layout::scale::unpack(from[layout::scale_offset(r, i % (2 * layout::scale_words))]);
+          layout::scale::unpack(four >> 8 * layout::scale_byte(r, block) & 255);
     }
   }
 }

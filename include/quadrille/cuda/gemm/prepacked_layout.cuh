@@ -6,9 +6,9 @@
 ///
 /// A record holds 64 rows x 64 columns: the codes of its four units of 16 rows, 512 bytes each, then their
 /// scales. The records of 64 rows follow one another along K. In a unit, lane 4g + t of a warp owns 16
-/// bytes; word j of them are the codes of its A fragment of columns [16 j, 16 j + 16) (mma.sync m16n8k16
-/// and wgmma alike): rows g, g + 8, columns 2t, 2t + 1, then both rows, columns 2t + 8, 2t + 9. The bits
-/// of a word lie so that few instructions bring them where BF16 has them: see fragment_code.
+/// bytes; word j of them are, in the main, the codes of its A fragment of columns [16 j, 16 j + 16) (mma.sync
+/// m16n8k16 and wgmma alike): rows g, g + 8, columns 2t, 2t + 1, then both rows, columns 2t + 8, 2t + 9. The bits
+/// of two words lie so that few instructions bring them where BF16 has them: see fragment_code.
 /// Rows and columns are padded to 64 with zeros.
 ///
 /// It is a permutation of the canonical codes and scales, with these exceptions, none of which changes a
@@ -23,22 +23,37 @@ namespace quadrille {
 
 namespace detail {
 
-QUADRILLE_LEAF constexpr u32 rotate_left(u32 x, int n) { return x << n | x >> (32 - n); }
-QUADRILLE_LEAF constexpr u32 rotate_right(u32 x, int n) { return x >> n | x << (32 - n); }
+QUADRILLE_LEAF constexpr u32 rotate_left(u32 x, int n) { return x << n | x >> (32 - n) % 32; }
+QUADRILLE_LEAF constexpr u32 rotate_right(u32 x, int n) { return x >> n | x << (32 - n) % 32; }
+
+/// ones where the mask is set, zeros where it is not; and (x & mask) | set: one instruction each, which the compiler does
+/// not find where two of the words are constants.
+__device__ __forceinline__ u32 select_bits(u32 mask, u32 ones, u32 zeros) {
+  u32 r;
+  asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(r) : "r"(mask), "r"(ones), "r"(zeros));
+  return r;
+}
+__device__ __forceinline__ u32 and_or(u32 x, u32 mask, u32 set) {
+  u32 r;
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(r) : "r"(x), "r"(mask), "r"(set));
+  return r;
+}
 
 /// Powers of two that stand for shifts to the left. Where the compiler does not know them (a kernel's
 /// argument) multipliers shift, which decoding leaves idler than the pipe of shifts and logic.
 struct shift_factors {
+  u32 by2 = 1 << 2;
   u32 by4 = 1 << 4;
   u32 by6 = 1 << 6;
 };
 
-/// The eight codes of a lane and k16 step in one word, and in the halves of four words as BF16 numbers.
-///   raw(two)                 for the codes in the low bits of both halves, 16 bits that are the BF16
-///                            number value(code) * 2^raw_exponent (+ offset)
-///   code(raw)                and back, for one
-///   gather(v)                the word of four pairs of raws
-///   spread(word, v, shifts)  and back: what the kernels pay for
+/// The codes of a lane in two k16 steps, as two words, and eight of a step in the halves of four words as BF16
+/// numbers.
+///   raw(two)                          for the codes in the low bits of both halves, 16 bits that are the BF16
+///                                     number value(code) * 2^raw_exponent (+ offset)
+///   code(raw)                         and back, for one
+///   gather(first, second, words)      the words of two times four pairs of raws
+///   spread(words, step, v, shifts)    and back, for one of the steps: what the kernels pay for
 /// E2M1 magnitudes sit in the two low exponent bits and the first mantissa bit, so that all eight, the
 /// subnormal one included, are BF16 numbers as they are. Uniform grids are BF16 subnormals.
 template <class E>
@@ -49,22 +64,33 @@ struct fragment_code<e2m1> {
   static constexpr int raw_exponent = -126;
   static constexpr float offset = 0;
   static constexpr u32 mask = 0x81c081c0u;
-  static constexpr u32 scattered = 0x00400040u;  // bits of the fourth pair that lie apart
+  // No four shifts of the mask fill a word. Three leave these bits; those of both words are the fourth pairs of
+  // both steps.
+  static constexpr u32 left = 0x06030603u;
 
   QUADRILLE_LEAF static constexpr u32 raw(u32 two) {
     return (two & 0x00080008u) << 12 | (two & 0x00070007u) << 6;
   }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 12 & 8 | raw >> 6 & 7; }
-  QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[4]) {
-    return v[0] | v[1] >> 4 | rotate_right(v[2], 10) | (v[3] & scattered) >> 6 |
-           rotate_right(v[3] & ~scattered, 14);
+  QUADRILLE_LEAF static constexpr void gather(u32 const (&first)[4], u32 const (&second)[4],
+                                              u32 (&words)[2]) {
+    u32 const fourth = first[3] >> 6 | rotate_left(second[3], 4);
+    words[0] = three(first) | (fourth & left);
+    words[1] = three(second) | (fourth & left << 2) >> 2;
   }
-  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4], shift_factors shifts = {}) {
-    u32 const rotated = rotate_left(word, 10);
+  __device__ __forceinline__ static void spread(u32 const (&words)[2], int step, u32 (&v)[4],
+                                                shift_factors shifts = {}) {
+    u32 const word = words[step];
+    u32 const fourth = select_bits(left, words[0], words[1] * shifts.by2);
     v[0] = word & mask;
     v[1] = word * shifts.by4 & mask;
-    v[2] = rotated & mask;
-    v[3] = (word * shifts.by6 & scattered) | (rotated * shifts.by4 & (mask & ~scattered));
+    v[2] = rotate_left(word, 10) & mask;
+    v[3] = (step == 0 ? fourth * shifts.by6 : rotate_right(fourth, 4)) & mask;
+  }
+
+ private:
+  QUADRILLE_LEAF static constexpr u32 three(u32 const (&v)[4]) {
+    return v[0] | v[1] >> 4 | rotate_right(v[2], 10);
   }
 };
 
@@ -78,14 +104,23 @@ struct fragment_code<e1m2> {
     return (two & 0x00080008u) << 12 | (two & 0x00070007u) << 4;
   }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 12 & 8 | raw >> 4 & 7; }
-  QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[4]) {
-    return v[0] | v[1] >> 4 | rotate_right(v[2], 8) | rotate_right(v[3], 12);
+  QUADRILLE_LEAF static constexpr void gather(u32 const (&first)[4], u32 const (&second)[4],
+                                              u32 (&words)[2]) {
+    words[0] = word_of(first);
+    words[1] = word_of(second);
   }
-  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4], shift_factors shifts = {}) {
+  __device__ __forceinline__ static void spread(u32 const (&words)[2], int step, u32 (&v)[4],
+                                                shift_factors shifts = {}) {
+    u32 const word = words[step];
     v[0] = word & mask;
     v[1] = word * shifts.by4 & mask;
     v[2] = rotate_left(word, 8) & mask;
     v[3] = rotate_left(word, 12) & mask;
+  }
+
+ private:
+  QUADRILLE_LEAF static constexpr u32 word_of(u32 const (&v)[4]) {
+    return v[0] | v[1] >> 4 | rotate_right(v[2], 8) | rotate_right(v[3], 12);
   }
 };
 
@@ -98,14 +133,23 @@ struct fragment_code<twos_complement<4, Low>> {
 
   QUADRILLE_LEAF static constexpr u32 raw(u32 two) { return (two ^ 0x00080008u) << 4 & mask; }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 4 & 15 ^ 8; }
-  QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[4]) {
-    return v[0] >> 4 | v[1] | v[2] << 4 | v[3] << 8;
+  QUADRILLE_LEAF static constexpr void gather(u32 const (&first)[4], u32 const (&second)[4],
+                                              u32 (&words)[2]) {
+    words[0] = word_of(first);
+    words[1] = word_of(second);
   }
-  QUADRILLE_LEAF static constexpr void spread(u32 word, u32 (&v)[4], shift_factors shifts = {}) {
+  __device__ __forceinline__ static void spread(u32 const (&words)[2], int step, u32 (&v)[4],
+                                                shift_factors shifts = {}) {
+    u32 const word = words[step];
     v[0] = word * shifts.by4 & mask;
     v[1] = word & mask;
     v[2] = word >> 4 & mask;
     v[3] = word >> 8 & mask;
+  }
+
+ private:
+  QUADRILLE_LEAF static constexpr u32 word_of(u32 const (&v)[4]) {
+    return v[0] >> 4 | v[1] | v[2] << 4 | v[3] << 8;
   }
 };
 
@@ -118,9 +162,11 @@ inline constexpr bool has_fragment_code<e1m2> = true;
 template <int Low>
 inline constexpr bool has_fragment_code<twos_complement<4, Low>> = true;
 
-/// A block scale as a byte that two instructions turn into two BF16 numbers.
+/// A block scale as a byte, of which few instructions turn two into two BF16 numbers.
 ///   pack(stored), unpack(byte)
-///   expand(four, even, odd, shifts)   even and odd bytes of a word, each as BF16 number scale * 2^exponent
+///   rotation                by which a word of four bytes is stored rotated to the left
+///   expand(four, even, odd) bytes 0 and 2 of such a word, and bytes 3 and 1, each as BF16 number
+///                           scale * 2^exponent
 template <class F>
 struct fragment_scale;
 
@@ -130,6 +176,7 @@ template <>
 struct fragment_scale<e4m3> {
   static constexpr int exponent = 119;
   static constexpr int bias = 22;
+  static constexpr int rotation = 4;  // bytes 0 and 2 lie where BF16 has them
 
   QUADRILLE_HD static constexpr u8 pack(u32 stored) {
     u32 const magnitude = stored & 0x7f;
@@ -144,10 +191,9 @@ struct fragment_scale<e4m3> {
     u32 const fraction = packed & 7;
     return field >= 1 ? u8(u32(field) << 3 | fraction) : u8((fraction | 8) >> (1 - field));
   }
-  __device__ __forceinline__ static void expand(u32 four, u32& even, u32& odd,
-                                                shift_factors shifts) {
-    even = __byte_perm(four, 0, 0x4240) * shifts.by4 + 0x70007000u;
-    odd = __byte_perm(four, 0, 0x4341) * shifts.by4 + 0x70007000u;
+  __device__ __forceinline__ static void expand(u32 four, u32& even, u32& odd) {
+    even = and_or(four, 0x0ff00ff0u, 0x70007000u);
+    odd = and_or(rotate_left(four, 8), 0x0ff00ff0u, 0x70007000u);
   }
 };
 
@@ -156,17 +202,18 @@ struct fragment_scale<e4m3> {
 template <>
 struct fragment_scale<ue8m0> {
   static constexpr int exponent = 0;
+  static constexpr int rotation = 0;
   QUADRILLE_HD static constexpr u8 pack(u32 stored) { return u8(stored); }
   QUADRILLE_HD static constexpr u8 unpack(u32 packed) { return u8(packed); }
-  __device__ __forceinline__ static void expand(u32 four, u32& even, u32& odd, shift_factors) {
+  __device__ __forceinline__ static void expand(u32 four, u32& even, u32& odd) {
     even = __vmaxu2(__byte_perm(four, 0, 0x4240) << 7, 0x00400040u);
-    odd = __vmaxu2(__byte_perm(four, 0, 0x4341) << 7, 0x00400040u);
+    odd = __vmaxu2(__byte_perm(four, 0, 0x4143) << 7, 0x00400040u);
   }
   /// Scales up to 1, times 2^Up, which is 125 at most.
   template <int Up>
   __device__ __forceinline__ static void expand_small(u32 four, u32& even, u32& odd) {
     even = __byte_perm(four, 0, 0x4240) * 128 + Up * 0x00800080u;
-    odd = __byte_perm(four, 0, 0x4341) * 128 + Up * 0x00800080u;
+    odd = __byte_perm(four, 0, 0x4143) * 128 + Up * 0x00800080u;
   }
 };
 
@@ -220,11 +267,13 @@ struct prepacked_layout {
                                              : -(code::raw_exponent + scale::exponent);
   static constexpr float factor = exp2i(factor_exponent);
 
-  /// Where a record keeps the scale of a row and columns [i * scale_cols ..): word i / 2 of lane row g has
-  /// bytes (g, even), (g, odd), (g + 8, even), (g + 8, odd).
-  QUADRILLE_LEAF static constexpr int scale_offset(int row, int i) {
-    return code_bytes + row / 16 * unit_scale_bytes + (row % 8 * scale_words + i / 2) * 4 +
-           row % 16 / 8 * 2 + i % 2;
+  /// Where a record keeps the scale of a row and columns [i * scale_cols ..): in which word, and in which of its bytes
+  /// before that was rotated. A word has those of rows g and g + 8: (g, even i), (g + 8, odd), (g + 8, even), (g, odd).
+  QUADRILLE_LEAF static constexpr int scale_word(int row, int i) {
+    return code_bytes + row / 16 * unit_scale_bytes + (row % 8 * scale_words + i / 2) * 4;
+  }
+  QUADRILLE_LEAF static constexpr int scale_byte(int row, int i) {
+    return (i % 2 == 0 ? 0 : 3) ^ row % 16 / 8 * 2;
   }
 };
 }  // namespace detail
@@ -351,14 +400,16 @@ template <class R>
 inline constexpr bool has_small_scales =
     is_same_v<typename prepacked_layout<R>::format, ue8m0>&& prepacked_layout<R>::code::offset == 0;
 
-/// An A fragment of m16n8k16, or a warp's of wgmma k16, from a word of codes: exact. IsSmall: no scale is larger
-/// than 1, has_small_scales, and expand_scales was told so too.
+/// An A fragment of m16n8k16, or a warp's of wgmma k16, from a lane's codes of a record and for one of its four
+/// steps: exact. IsSmall: no scale is larger than 1, has_small_scales, and expand_scales was told so too.
 template <class R, bool IsSmall = false>
-__device__ __forceinline__ void decode_fragment(u32 word, fragment_scales<R> const& scales,
-                                                u32 (&a)[4], shift_factors shifts = {}) {
+__device__ __forceinline__ void decode_fragment(u32 const (&codes)[4], int step,
+                                                fragment_scales<R> const& scales, u32 (&a)[4],
+                                                shift_factors shifts = {}) {
   using layout = prepacked_layout<R>;
   using code = typename layout::code;
-  code::spread(word, a, shifts);
+  u32 const words[2] = {codes[step & ~1], codes[step | 1]};
+  code::spread(words, step % 2, a, shifts);
   if constexpr (is_same_v<typename layout::format, ue8m0> && !IsSmall) {
     // Further than one BF16 multiplication can bring a raw: first to values.
     constexpr u32 up = twice_bf16(exp2i(-code::raw_exponent - layout::factor_exponent));
@@ -376,15 +427,15 @@ __device__ __forceinline__ void decode_fragment(u32 word, fragment_scales<R> con
 /// fragment_scales takes.
 template <class R, bool IsSmall = false>
 __device__ __forceinline__ void expand_scales(u32 const (&packed)[prepacked_layout<R>::scale_words],
-                                              u32 (&pairs)[4], shift_factors shifts = {}) {
+                                              u32 (&pairs)[4]) {
   using layout = prepacked_layout<R>;
   using scale = typename layout::scale;
-  auto const expand = [shifts](u32 four, u32& even, u32& odd) {
+  auto const expand = [](u32 four, u32& even, u32& odd) {
     if constexpr (IsSmall)
       scale::template expand_small<-layout::code::raw_exponent - layout::factor_exponent>(
           four, even, odd);
     else
-      scale::expand(four, even, odd, shifts);
+      scale::expand(four, even, odd);
   };
   if constexpr (layout::scale_words == 2) {
     expand(packed[0], pairs[0], pairs[1]);

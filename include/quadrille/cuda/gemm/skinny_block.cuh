@@ -339,10 +339,10 @@ struct skinny_block {
       u32 pairs[4];
       load_shared(codes_at + step * layout::unit_bytes, words);
       load_shared(scales_at + step * layout::unit_scale_bytes, scales);
-      expand_scales<R, IsSmall>(scales, pairs, args.shifts);
+      expand_scales<R, IsSmall>(scales, pairs);
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        decode_fragment<R, IsSmall>(words[j], fragment_scales<R>(pairs[j]), a[step % 2][j],
+        decode_fragment<R, IsSmall>(words, j, fragment_scales<R>(pairs[j]), a[step % 2][j],
                                     args.shifts);
       hopper::wgmma_fence();
 #pragma unroll
@@ -367,7 +367,7 @@ struct skinny_block {
       u32 scales[layout::scale_words];
       load_shared(codes_at + u * layout::unit_bytes, words[u]);
       load_shared(scales_at + u * layout::unit_scale_bytes, scales);
-      expand_scales<R, IsSmall>(scales, pairs[u], args.shifts);
+      expand_scales<R, IsSmall>(scales, pairs[u]);
     }
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -376,7 +376,7 @@ struct skinny_block {
       for (int u = 0; u < units; ++u) {
 #pragma unroll
         for (int j = 0; j < 2; ++j)
-          decode_fragment<R, IsSmall>(words[u][2 * half + j],
+          decode_fragment<R, IsSmall>(words[u], 2 * half + j,
                                       fragment_scales<R>(pairs[u][2 * half + j]), a[u][j],
                                       args.shifts);
       }

@@ -300,7 +300,7 @@ class consumer {
   }
   /// The 16 k of a step.
   __device__ __forceinline__ void decode(int step, u32 (&a)[4]) {
-    fused::decode_step<R>(codes_[step / 4][step % 4], scales_[step / 4], step % 4, a);
+    fused::decode_step<R>(codes_[step / 4], scales_[step / 4], step % 4, a);
   }
   /// A warp is done with a stage; both blocks hear of that.
   __device__ __forceinline__ void release(int stage) {
