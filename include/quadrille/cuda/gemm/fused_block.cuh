@@ -195,13 +195,13 @@ __device__ __forceinline__ void read_record(u8 const* record, u32 (&codes)[4],
 }
 
 /// The A registers of the 16 k of a step, one of a slab's four, from the slab's codes and scales.
-template <class R>
+template <class R, bool IsSmall = false>
 __device__ __forceinline__ void decode_step(u32 const (&codes)[4],
                                             u32 const (&scales)[prepacked_layout<R>::scale_words],
                                             int step, u32 (&a)[4]) {
   u32 pairs[4];
-  expand_scales<R>(scales, pairs);
-  decode_fragment<R>(codes, step, fragment_scales<R>(pairs[step]), a);
+  expand_scales<R, IsSmall>(scales, pairs);
+  decode_fragment<R, IsSmall>(codes, step, fragment_scales<R>(pairs[step]), a);
   // Here, and not after the next fence, where the compiler would have to add another.
 #pragma unroll
   for (u32& word : a) asm volatile("" : "+r"(word));

@@ -192,9 +192,8 @@ class consumer {
     int previous = -1;
     load();
 #pragma unroll
-    for (int i = 0; i < group; ++i) decode(i, a[i]);
-#pragma unroll 1
-    for (; count > 0; --count) {
+    for (int i = 0; i < group; ++i) decode<false>(i, a[i]);
+    auto const multiply_stage = [&]<bool IsSmall> {
       int const stage = stage_;
       u64 const x = hopper::swizzled_tile(mine_.x_of(shared_, stage));
 #pragma unroll
@@ -206,8 +205,13 @@ class consumer {
               d, a[i % held], x + i / 4 * (Tokens * fused::slab * 2 / 16) + i % 4 * 2, 1);
         hopper::wgmma_commit();
 #pragma unroll
-        for (int i = j + group; i < j + 2 * group; ++i) decode(i % steps, a[i % held]);
-        if (j + 2 * group == steps) {  // all of this stage is decoded
+        for (int i = j + group; i < j + 2 * group; ++i)
+          if (i < steps)
+            decode<IsSmall>(i, a[i % held]);
+          else
+            decode<false>(i % steps, a[i % held]);  // the next stage's
+        // All of this stage is decoded.
+        if (j + 2 * group == steps) {
           advance();
           if (count > 1) load();
         }
@@ -215,7 +219,13 @@ class consumer {
         if (j == 0 && previous >= 0) release(previous);
       }
       previous = stage;
-    }
+    };
+#pragma unroll 1
+    for (; count > 0; --count)
+      if (has_small_scales<R> && is_small_)
+        multiply_stage.template operator()<has_small_scales<R>>();
+      else
+        multiply_stage.template operator()<false>();
     hopper::wgmma_wait<0>();
     hopper::wgmma_hold(d);
     release(previous);
@@ -297,10 +307,23 @@ class consumer {
       fused::read_record<R>(
           mine_.w_of(shared_, stage_, warpgroup_) + i * prepacked_layout<R>::bytes, codes_[i],
           scales_[i]);
+    if constexpr (has_small_scales<R>) is_small_ = scales_are_small();
+  }
+  /// Whether no scale of the next stage is larger than 1. Each warp looks at all of the warpgroup's, so that they agree.
+  __device__ __forceinline__ bool scales_are_small() const {
+    using layout = prepacked_layout<R>;
+    constexpr int bytes = layout::bytes - layout::code_bytes;  // of a record's scales
+    static_assert(slabs * bytes <= 32 * 16);
+    int const at = thread_ % 32 * 16 % (slabs * bytes);
+    uint4 const four = *reinterpret_cast<uint4 const*>(mine_.w_of(shared_, stage_, warpgroup_) +
+                                                       at / bytes * layout::bytes +
+                                                       layout::code_bytes + at % bytes);
+    return !__any_sync(~0u, ((four.x | four.y | four.z | four.w) & 0x80808080u) != 0);
   }
   /// The 16 k of a step.
+  template <bool IsSmall>
   __device__ __forceinline__ void decode(int step, u32 (&a)[4]) {
-    fused::decode_step<R>(codes_[step / 4], scales_[step / 4], step % 4, a);
+    fused::decode_step<R, IsSmall>(codes_[step / 4], scales_[step / 4], step % 4, a);
   }
   /// A warp is done with a stage; both blocks hear of that.
   __device__ __forceinline__ void release(int stage) {
@@ -320,6 +343,7 @@ class consumer {
   u32 full_phase_ = 0;
   u32 phase_ = 0;   // of this warpgroup's ready and landed
   u32 before_ = 0;  // stages of the tiles before
+  bool is_small_ = false;
   u32 codes_[slabs][4];
   u32 scales_[slabs][prepacked_layout<R>::scale_words];
 };
