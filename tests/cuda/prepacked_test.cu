@@ -91,3 +91,32 @@ TEST_CASE("prepacked weights: their product is the canonical ones'") {
   check(uniform_mx{});
   check(integers{});
 }
+
+TEST_CASE("prepacked weights: constant ones are read early, and what is made of them is the same") {
+  // Each product's A is the D of the one before, which still runs when the weights begin to be read.
+  constexpr i64 size = 2048, layers = 6;
+  for (i64 const rows : {1, 8, 16, 40}) {
+    plain_operand<bf16> const a(values::normal, rows, size, 1);
+    quantized_operand<nvfp4> const b(values::normal, size, size, 2);
+    device_buffer<u8> packed(std::size_t(prepacked_bytes<nvfp4>(size, size)));
+    auto const ref = b.device.ref();
+    prepacked_ref<nvfp4> const p(packed.data(), ref.outer, size, size, 1, seed);
+    prepack(on(nullptr), ref, p);
+    check_cuda(cudaDeviceSynchronize());  // the promise
+    auto const all_of = [&](bool is_constant) {
+      device_buffer<bf16> d(std::size_t(layers * rows * size));
+      matrix_ref<bf16 const> from = a.on_device();
+      for (i64 i = 0; i < layers; ++i) {
+        device_gemm_options<bf16> const options{.alpha = 1.f / 64, .constant_b = is_constant};
+        matrix_ref<bf16> const to(d.data() + i * rows * size, rows, size);
+        gemm<gemm_path::skinny>(on(nullptr), from, p, to, options);
+        from = to;
+      }
+      return parity::bytes_of(d.host());
+    };
+    parity::bytes const waiting = all_of(false);
+    parity::bytes const early = all_of(true);
+    INFO(rows << " rows");
+    parity::check_equal("D", early, waiting);
+  }
+}

@@ -88,13 +88,13 @@ gemm_plan gemm_with(stream_policy where, A const& a, B const& b, void const* d, 
   if (!only_plans) device.require_reachable(d, "gemm's D");
   gemm_segments const work{rows,           cols, a.cols(), options.groups, rows / options.groups,
                            options.offsets};
-  gemm_call planned{where, work, space(), true, only_plans, {}};
+  gemm_call planned{where, work, space(), true, only_plans, options.constant_b, {}};
   run_gemm<Path>(planned, a, b, options, epilogue);
   if (only_plans) return planned.plan;
   if (rows == 0 || cols == 0) return planned.plan;
   require_workspace(options.workspace, planned.plan.workspace_bytes);
   before();
-  gemm_call call{where, work, space(options.workspace), false, false, {}};
+  gemm_call call{where, work, space(options.workspace), false, false, options.constant_b, {}};
   run_gemm<Path>(call, a, b, options, epilogue);
   return call.plan;
 }

@@ -46,6 +46,7 @@ struct gemm_call {
   space memory;
   bool only_plans;
   bool describes;  // the tile too, where finding it takes longer: for explain
+  bool constant_b;
   gemm_plan plan;
 };
 
@@ -191,7 +192,8 @@ void run_prepacked(gemm_call& call, A const& a, B const& b, Epilogue const& epil
       launch_fused(call.where, call.work, weights, left.data, left.stride, e);
     else
       launch_skinny(call.where, call.work, weights,
-                    {reinterpret_cast<__nv_bfloat16 const*>(left.data), left.stride}, e);
+                    {reinterpret_cast<__nv_bfloat16 const*>(left.data), left.stride},
+                    B::is_prepacked && call.constant_b, e);
   });
 }
 

@@ -48,6 +48,10 @@ struct device_gemm_options {
   /// has rows [offsets[g], offsets[g + 1]) and may have none (mixture of experts).
   i32 groups = 1;
   i32 const* offsets = nullptr;
+  /// B does not change while this product is in the stream: what writes it has finished when the product is enqueued (or
+  /// its graph launched), and does not only stand before it. Then few rows of A times a prepacked B begin to read B
+  /// while the work before them ends, about 1 us earlier.
+  bool constant_b = false;
   /// explain(...).workspace_bytes bytes.
   quadrille::workspace workspace{};
   /// Operands that no FP8 type holds are rounded to E4M3 to run at its rate.

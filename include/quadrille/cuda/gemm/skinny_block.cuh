@@ -256,6 +256,7 @@ struct skinny_block {
     seek(w, blockIdx.x, row_warp, k_warp);
 #pragma unroll 1
     for (int i = 0; i < shape::ahead - 1; ++i) copy_stretch(w, row_warp, k_warp);
+    if constexpr (target::compute_capability >= 90) cudaGridDependencySynchronize();
 
     // A lane's share of ldmatrix: row lane % 8, and columns lane / 8 * 8 or, half a record on, 32 more.
     u32 const x = stages + u32(k_warp * shape::steps * shape::tile_bytes + lane % 8 * 128);

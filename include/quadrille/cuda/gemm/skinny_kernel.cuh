@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__((Shape::max_warps + 2) * 32, 1)
   }
   if constexpr (target::compute_capability >= 90) {
     ::cuda::ptx::fence_mbarrier_init(::cuda::ptx::sem_release, ::cuda::ptx::scope_cluster);
-    cudaGridDependencySynchronize();  // for what comes before in the stream
+    if (!args.is_w_early) cudaGridDependencySynchronize();  // for what comes before in the stream
   }
   count_tiles<Shape>(args.all, ceil_div(args.w.groups() * 4, i64(cols / 16)), first);
   __syncthreads();
@@ -91,7 +91,10 @@ static __global__ void __launch_bounds__((Shape::max_warps + 2) * 32, 1)
   int const warp = int(threadIdx.x) / 32;
   if (warp < warps) {
     block.multiply_tiles(warp);
-  } else if (args.x.copied_by != 0) {
+    return;
+  }
+  if constexpr (target::compute_capability >= 90) cudaGridDependencySynchronize();
+  if (args.x.copied_by != 0) {
     block.copy_activations(warp - warps);
   } else if constexpr (target::compute_capability >= 90) {
     if (warp == warps && block.lane == 0) block.fetch_activations();
@@ -199,7 +202,7 @@ skinny_extent skinny_extent_of(gemm_segments const& all, i64 width) {
 
 template <class Shape, class R, class Epilogue>
 void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
-                         prepacked_ref<R, u8 const> w, skinny_activations x,
+                         prepacked_ref<R, u8 const> w, skinny_activations x, bool is_w_constant,
                          Epilogue const& epilogue) {
   int const processors = device_attribute(cudaDevAttrMultiProcessorCount);
   int const shared = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -232,20 +235,22 @@ void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
   launch_with({starting_early(is_hopper)}, where, kernel,
               dim3(unsigned(min(tiles, i64(processors)))),
               unsigned(32 * (grid.row_warps * grid.k_warps + 2)), bytes,
-              skinny_arguments<R, Epilogue>{all, w, x, epilogue, grid, map, {}});
+              skinny_arguments<R, Epilogue>{
+                  all, w, x, epilogue, grid, map, is_w_constant && all.offsets == nullptr, {}});
 }
 
 /// Enqueues D = X W^T on the current device, for any number of rows of X: fast up to 32 a segment, and
 /// right beyond. Segment s takes matrix s of w; w.outer is the epilogue's business. Needs no workspace.
 template <class R, class Epilogue>
 void launch_skinny(stream_policy where, gemm_segments const& all, prepacked_ref<R, u8 const> w,
-                   skinny_activations x, Epilogue const& epilogue) {
+                   skinny_activations x, bool is_w_constant, Epilogue const& epilogue) {
   require_equal(w.rows, all.cols, "the number of rows of the prepacked weights");
   require_equal(w.cols, all.depth, "the number of columns of the prepacked weights");
   require_equal(w.count, all.count, "the number of matrices of prepacked weights");
   if (all.rows == 0 || all.cols == 0 || all.count == 0) return;
-  with_skinny_shape(
-      all, [&]<class Shape>(Shape) { launch_skinny_tiles<Shape>(where, all, w, x, epilogue); });
+  with_skinny_shape(all, [&]<class Shape>(Shape) {
+    launch_skinny_tiles<Shape>(where, all, w, x, is_w_constant, epilogue);
+  });
 }
 #pragma GCC visibility pop
 

@@ -35,6 +35,7 @@ struct skinny_arguments {
   Epilogue epilogue;
   skinny_grid grid;
   CUtensorMap map;  // of X, if the copy engine brings it
+  bool is_w_early;  // W may be read, and which tiles there are is known, before earlier work ends
   shift_factors shifts;
 };
 
