@@ -229,7 +229,18 @@ static __global__ void __launch_bounds__(fold_threads, 20)
   if constexpr (is_to_fold<B>) fold_row<TB, Rounds>(b, to_b, row - rows_to_fold(a));
 }
 
+static __global__ void __launch_bounds__(256) clear_marks_kernel(u8* marks, i64 count) {
+  wait_for_earlier_work();
+  i64 const i = i64(blockIdx.x) * 256 + threadIdx.x;
+  if (i < count) marks[i] = 0;
+}
+
 #pragma GCC visibility push(hidden)  // see stream.cuh
+/// What fold_kernel wants before. Not by cudaMemsetAsync, which neither starts early nor lets what follows start early.
+inline void clear_marks(stream_policy where, u8* marks, i64 count) {
+  launch_early(where, clear_marks_kernel, dim3(unsigned(ceil_div(count, i64(256)))), 256, 0, marks,
+               count);
+}
 template <class TA, class TB, bool Rounds, class A, class B>
 void launch_fold(stream_policy where, A const& a, folded const& to_a, B const& b,
                  folded const& to_b) {

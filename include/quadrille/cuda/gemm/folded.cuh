@@ -99,8 +99,7 @@ void fold(stream_policy where, folded_ref<R, Layout> f) {
     if (from.rows() == 0 || from.cols() == 0) return;
     space own(workspace{f.data, 0});
     fp8_operand<T> const to = place_folded<T>(own, from);
-    check_cuda(cudaMemsetAsync(to.marks, 0, std::size_t(mark_count(from)), where.stream),
-               "clearing marks");
+    clear_marks(where, to.marks, mark_count(from));
     launch_fold<T, T, false>(where, from, to.to_fold(), plain_device_operand<float>{}, folded{});
   }
 }

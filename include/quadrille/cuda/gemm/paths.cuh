@@ -137,9 +137,7 @@ void run_fp8(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) 
   call.plan.is_exact = !rounds && !IsFast;
   if (call.only_plans) return;
   if constexpr (is_to_fold<A> || is_to_fold<B>)
-    check_cuda(
-        cudaMemsetAsync(marks, 0, std::size_t(mark_count(a) + mark_count(b)), call.where.stream),
-        "clearing marks");
+    clear_marks(call.where, marks, mark_count(a) + mark_count(b));
   fill_fp8<rounds>(call.where, a, left, b, right);
   Epilogue folded = epilogue;
   folded.linear.folds = {left.factors, right.factors};
