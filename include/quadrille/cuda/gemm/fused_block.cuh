@@ -107,6 +107,7 @@ struct arguments {
   Epilogue epilogue;
   i64 cols;
   int split;
+  int x_rows;  // that a box of X brings
 };
 
 /// What a cluster, or one block of it, does: every `step`-th tile, of each `pair` blocks' rows, and of these as
@@ -149,7 +150,7 @@ __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
   constexpr int slabs = memory<R, Tokens>::slabs;
   i32 const groups = i32(args.weights.groups());
   share const mine(stages_of<Tokens>(args.weights), args.split);
-  int const from = mine.pair == 2 ? mine.rank * (Tokens / 2) : 0;  // tokens of X that it loads
+  int const from = mine.pair == 2 ? mine.rank * args.x_rows : 0;  // tokens of X that it loads
   u16 const to = u16(mine.pair == 2 ? 3 : 1 << mine.rank);
   tile_walk<Tokens, rows> walk(args.work, mine.first, mine.step);
   cursor<memory<R, Tokens>::stages> at;
@@ -159,8 +160,9 @@ __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
     for (i32 k = mine.begin * slabs; k < mine.end * slabs; k += slabs) {
       wait(shared.empty[at.stage], at.phase ^ 1);
       mbarrier* const full = &shared.full[at.stage];
-      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
-                                     sizeof(shared.x[0]) + sizeof(shared.w[0]));
+      ptx::mbarrier_arrive_expect_tx(
+          ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
+          u32(slabs * mine.pair * args.x_rows * slab * 2) + u32(sizeof(shared.w[0])));
 #pragma unroll
       for (int i = 0; i < slabs; ++i)
         ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
@@ -410,10 +412,21 @@ __device__ __forceinline__ void consume(arguments<R, Epilogue> const& args,
   }
 }
 
+/// Zeros in the rows of tiles of X that no box reaches. They are multiplied too, and anything else would take more power.
+__device__ __forceinline__ void clear_rest(u8* x, int tiles, int tokens, int rows) {
+  constexpr int each = slab * 2 / int(sizeof(uint4));
+  int const rest = (tokens - rows) * each;
+  for (int i = int(threadIdx.x); i < tiles * rest; i += int(blockDim.x))
+    reinterpret_cast<uint4*>(x)[(i / rest * tokens + rows) * each + i % rest] = uint4{};
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");  // for wgmma
+}
+
 template <int Tokens, class R>
-__device__ __forceinline__ void prepare(memory<R, Tokens>& shared, int split) {
+__device__ __forceinline__ void prepare(memory<R, Tokens>& shared, int split, int x_rows) {
   namespace ptx = ::cuda::ptx;
   constexpr int warps = consumers / 32;
+  clear_rest(shared.x[0][0], memory<R, Tokens>::stages * memory<R, Tokens>::slabs, Tokens,
+             split == 1 ? 2 * x_rows : x_rows);
   if (threadIdx.x == 0) {
     for (mbarrier& barrier : shared.full) ptx::mbarrier_init(&barrier, 1);
     for (mbarrier& barrier : shared.empty)

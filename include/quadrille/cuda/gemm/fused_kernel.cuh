@@ -16,7 +16,7 @@ static __global__ void __launch_bounds__(threads, 1)
   if constexpr (target::has_wgmma) {
     extern __shared__ __align__(1024) u8 dynamic[];
     auto& shared = *reinterpret_cast<memory<R, Tokens>*>(dynamic);
-    prepare(shared, args.split);
+    prepare(shared, args.split, args.x_rows);
     wait_for_earlier_work();
     if (threadIdx.x >= consumers) {
       hopper::give_registers<40>();
@@ -66,6 +66,15 @@ inline CUtensorMap fused_x_map(bf16 const* x, i64 stride, gemm_segments const& w
                                 {128, cuuint32_t(tokens)}});
 }
 
+/// How many of them a box brings, where `boxes` make a tile. If there is only one tile along the tokens, no more than there
+/// are: a box that reaches beyond the last one takes longer.
+inline int fused_x_rows(gemm_segments const& work, int tokens, int boxes) {
+  if (work.offsets != nullptr || work.each >= tokens) return tokens / boxes;
+  int const rows = int(ceil_div(work.each, i64(boxes)));
+  // The second box begins where the pattern of swizzled rows does.
+  return boxes == 1 ? rows : int(ceil_div(rows, 8)) * 8;
+}
+
 /// Clusters of that many thread blocks that run at once. A cluster lies in one GPC, and these have an uneven number
 /// of multiprocessors: an H200 runs 66 of two, but only 30 of four.
 template <int Tokens, class R, class Epilogue>
@@ -98,13 +107,14 @@ void launch_fused_tiles(stream_policy where, gemm_segments const& work,
              "asking for shared memory");
   int const blocks = fused::blocks(split);
   i64 const tiles = tile_count(work, Tokens, fused::rows_of_cluster(split));
+  int const x_rows = fused_x_rows(work, Tokens, split == 1 ? 2 : 1);
   CUtensorMap x_map{};
   CUtensorMap w_map{};
   if (work.depth != 0) {
     w_map = fused_w_map(w, fused::memory<R, Tokens>::slabs, 2);
-    x_map = fused_x_map(x, x_stride, work, split == 1 ? Tokens / 2 : Tokens);
+    x_map = fused_x_map(x, x_stride, work, x_rows);
   }
-  fused::arguments<R, Epilogue> args{work, w, epilogue, work.cols, split};
+  fused::arguments<R, Epilogue> args{work, w, epilogue, work.cols, split, x_rows};
   if (split == 1) args.work.cols = ceil_div(work.cols, i64(2 * fused::rows)) * fused::rows;
   launch_with({in_clusters(unsigned(blocks)), starting_early()}, where, kernel,
               dim3(unsigned(blocks * (split > 1 ? tiles : min(tiles, clusters)))), fused::threads,

@@ -56,7 +56,8 @@ struct arguments {
   prepacked_ref<R, u8 const> weights;
   Epilogue epilogue;
   i64 cols;
-  int slabs;  // of rows that a pair makes
+  int slabs;   // of rows that a pair makes
+  int x_rows;  // that a box of X brings
 };
 
 /// What a warpgroup makes of its pair's tile: a slab of rows, or every second stage of one.
@@ -135,7 +136,7 @@ __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
       fused::wait(shared.empty[stage], phase ^ 1);
       mbarrier* const full = &shared.full[stage];
       ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
-                                     u32((warp == 0 ? memory<R, Tokens>::x_bytes : 0) +
+                                     u32((warp == 0 ? slabs * args.x_rows * fused::slab * 2 : 0) +
                                          (turn == 0 ? memory<R, Tokens>::w_bytes : 0)));
       if (warp == 0)
 #pragma unroll
@@ -366,8 +367,10 @@ __device__ __forceinline__ void consume(arguments<R, Epilogue> const& args,
 }
 
 template <int Tokens, class R>
-__device__ __forceinline__ void prepare(memory<R, Tokens>& shared, share<Tokens> const& mine) {
+__device__ __forceinline__ void prepare(memory<R, Tokens>& shared, share<Tokens> const& mine,
+                                        int x_rows) {
   namespace ptx = ::cuda::ptx;
+  fused::clear_rest(shared.ring, mine.depth * memory<R, Tokens>::slabs, Tokens, x_rows);
   if (threadIdx.x == 0) {
     for (mbarrier& barrier : shared.full) ptx::mbarrier_init(&barrier, u32(mine.units));
     for (mbarrier& barrier : shared.empty) ptx::mbarrier_init(&barrier, u32(4 * mine.slabs));

@@ -17,7 +17,7 @@ static __global__ void __launch_bounds__(threads, 1)
   if constexpr (target::has_wgmma) {
     extern __shared__ __align__(1024) u8 dynamic[];
     auto& shared = *reinterpret_cast<memory<R, Tokens>*>(dynamic);
-    prepare(shared, share<Tokens>(args));
+    prepare(shared, share<Tokens>(args), args.x_rows);
     wait_for_earlier_work();
     if (threadIdx.x >= consumers) {
       hopper::give_registers<32>();
@@ -47,13 +47,14 @@ void launch_wide_tiles(stream_policy where, gemm_segments const& work,
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   int(sizeof(memory))),
              "asking for shared memory");
+  int const x_rows = fused_x_rows(work, Tokens, 1);
   CUtensorMap x_map{};
   CUtensorMap w_map{};
   if (work.depth != 0) {
     w_map = fused_w_map(w, memory::slabs, 1);
-    x_map = fused_x_map(x, x_stride, work, Tokens);
+    x_map = fused_x_map(x, x_stride, work, x_rows);
   }
-  wide::arguments<R, Epilogue> args{work, w, epilogue, work.cols, slabs};
+  wide::arguments<R, Epilogue> args{work, w, epilogue, work.cols, slabs, x_rows};
   args.work.cols = ceil_div(w.groups(), i64(slabs)) * 64;
   i64 const tiles = tile_count(args.work, Tokens, 64);
   launch_with({in_clusters(2), starting_early()}, where, kernel,
