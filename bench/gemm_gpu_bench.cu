@@ -132,6 +132,7 @@ struct product {
 
   product(shape of, device_gemm_options<value> o) : s(of), options(o) {
     options.groups = s.groups;
+    options.constant_b = true;  // it was made long before
     for (int i = 0; i < s.layers; ++i) {
       a.push_back(std::make_shared<A>(s.m * s.groups, s.k, 1, 2 * i + 1));
       b.push_back(std::make_shared<B>(s.n * s.groups, s.k, s.groups, 2 * i + 2));
