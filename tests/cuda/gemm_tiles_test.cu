@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// Every tile that the fused path chooses among, whatever it would choose: each makes a product of any shape.
+
+#include "cuda/gemm.cuh"
+
+using namespace gemm_cuda;
+
+namespace {
+
+template <class R>
+void check_tiles(values v) {
+  constexpr i64 cols = 300, depth = 1040;
+  quantized_operand<R> const b(v, cols, depth, 2);
+  device_buffer<u8> packed(std::size_t(prepacked_bytes<R>(cols, depth)));
+  auto const ref = b.device.ref();
+  prepacked_ref<R> const p(packed.data(), ref.outer, cols, depth, 1, seed);
+  prepack(on(nullptr), ref, p);
+  for (i64 const rows : {1, 12, 20, 51, 72, 97, 133}) {
+    plain_operand<bf16> const a(values::normal, rows, depth, 1);
+    product const exact = gemm_test::multiply(a.exact(), b.exact(), rows, cols, depth);
+    auto const check = [&](int tokens, char const* kind, int parts, auto const& launch) {
+      INFO(name_of(v) << ", " << rows << " rows, " << tokens << " tokens, " << kind << " "
+                      << parts);
+      device_buffer<float> d(std::size_t(rows * cols));
+      auto const left = detail::as_device_operand(a.on_device());
+      auto const right = detail::as_device_operand(p);
+      detail::matrix_epilogue<float, no_activation> const epilogue{
+          detail::linear_epilogue_of(left, right, cols, device_gemm_options<float>{},
+                                     no_activation{}),
+          matrix_ref<float>(d.data(), rows, cols), true};
+      detail::gemm_segments const work{rows, cols, depth, 1, rows, nullptr};
+      launch(work, epilogue);
+      check_close(d.host(), exact, fused, depth);
+    };
+    auto const split = [&]<int Tokens> {
+      for (int parts = 1; parts <= (Tokens <= 128 ? detail::fused::most_split : 1); ++parts)
+        check(Tokens, "K in parts:", parts, [&](auto const& work, auto const& epilogue) {
+          detail::launch_fused_tiles<Tokens>(on(nullptr), work, prepacked_ref<R, u8 const>(p),
+                                             a.device.data(), depth, epilogue, parts, 4);
+        });
+    };
+    auto const wide = [&]<int Tokens> {
+      for (int slabs = 1; slabs <= detail::wide::most_slabs; ++slabs)
+        check(Tokens, "slabs of a pair:", slabs, [&](auto const& work, auto const& epilogue) {
+          detail::launch_wide_tiles<Tokens>(on(nullptr), work, prepacked_ref<R, u8 const>(p),
+                                            a.device.data(), depth, epilogue, slabs, 4);
+        });
+    };
+    split.template operator()<64>();
+    split.template operator()<128>();
+    split.template operator()<256>();
+    wide.template operator()<16>();
+    wide.template operator()<32>();
+    wide.template operator()<64>();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("gemm on the GPU: all tiles of the fused path") {
+  if (!runs(fused)) return;
+  check_tiles<nvfp4>(values::normal);
+  check_tiles<mxfp4>(values::wide);  // scales on both sides of 1
+}
