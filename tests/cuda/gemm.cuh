@@ -22,13 +22,22 @@ using enum gemm_path;
 
 inline constexpr u64 seed = 11;
 
-enum class values { normal, heavy, outliers, wide, positive, zero, random_codes };
+enum class values {
+  normal,
+  heavy,
+  outliers,
+  wide,
+  positive,
+  zero,
+  random_codes,
+  stages  // small scales and large ones, 64 rows x 512 columns each: not among all_values
+};
 inline constexpr values all_values[] = {values::normal,      values::heavy,    values::outliers,
                                         values::wide,        values::positive, values::zero,
                                         values::random_codes};
 inline char const* name_of(values v) {
   constexpr char const* names[] = {"normal",   "heavy tails", "outlier channels", "wide spread",
-                                   "positive", "zero",        "random codes"};
+                                   "positive", "zero",        "random codes",     "stages"};
   return names[int(v)];
 }
 
@@ -47,6 +56,9 @@ inline std::vector<float> make(values v, i64 rows, i64 cols, u64 s) {
           break;
         case values::wide:
           y = std::ldexp(y, int((r * 7 + c / 16 * 13) % 61) - 30);
+          break;
+        case values::stages:
+          y = std::ldexp(y, (r / 64 + c / 512) % 2 == 0 ? -9 : 9);
           break;
         case values::positive:
           y = std::fabs(y) + 0.1f;

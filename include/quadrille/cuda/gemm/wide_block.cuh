@@ -314,12 +314,16 @@ class consumer {
   __device__ __forceinline__ bool scales_are_small() const {
     using layout = prepacked_layout<R>;
     constexpr int bytes = layout::bytes - layout::code_bytes;  // of a record's scales
-    static_assert(slabs * bytes <= 32 * 16);
-    int const at = thread_ % 32 * 16 % (slabs * bytes);
-    uint4 const four = *reinterpret_cast<uint4 const*>(mine_.w_of(shared_, stage_, warpgroup_) +
-                                                       at / bytes * layout::bytes +
-                                                       layout::code_bytes + at % bytes);
-    return !__any_sync(~0u, ((four.x | four.y | four.z | four.w) & 0x80808080u) != 0);
+    u8 const* const records = mine_.w_of(shared_, stage_, warpgroup_) + layout::code_bytes;
+    u32 all = 0;
+#pragma unroll
+    for (int first = 0; first < slabs * bytes; first += 32 * 16) {
+      int const at = (first + thread_ % 32 * 16) % (slabs * bytes);
+      uint4 const four =
+          *reinterpret_cast<uint4 const*>(records + at / bytes * layout::bytes + at % bytes);
+      all |= four.x | four.y | four.z | four.w;
+    }
+    return !__any_sync(~0u, (all & 0x80808080u) != 0);
   }
   /// The 16 k of a step.
   template <bool IsSmall>
