@@ -297,9 +297,9 @@ struct skinny_block {
     if (lane == 0) ::cuda::ptx::mbarrier_arrive(empty + stage);
   }
 
-  /// Whether no scale of this warp's stretch is larger than 1.
+  /// Whether no scale of this warp's stretch is larger than 1. Warps of a warpgroup would have to agree.
   __device__ __forceinline__ static bool scales_are_small(u32 scales_at) {
-    if constexpr (!has_small_scales<R>) return false;
+    if constexpr (!has_small_scales<R> || shape::warpgroups) return false;
     u32 all = 0;
 #pragma unroll
     for (int i = 0; i < shape::steps * units; ++i) {
