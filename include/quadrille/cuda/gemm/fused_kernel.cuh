@@ -66,8 +66,8 @@ inline CUtensorMap fused_x_map(bf16 const* x, i64 stride, gemm_segments const& w
                                 {128, cuuint32_t(tokens)}});
 }
 
-/// How many of them a box brings, where `boxes` make a tile. If there is only one tile along the tokens, no more than there
-/// are: a box that reaches beyond the last one takes longer.
+/// How many of them a box brings, where `boxes` make a tile. If there is only one tile along the tokens, few more than
+/// there are, or none: a box that reaches beyond the last one takes longer.
 inline int fused_x_rows(gemm_segments const& work, int tokens, int boxes) {
   if (work.offsets != nullptr || work.each >= tokens) return tokens / boxes;
   int const rows = int(ceil_div(work.each, i64(boxes)));

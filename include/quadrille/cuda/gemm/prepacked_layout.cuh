@@ -26,8 +26,8 @@ namespace detail {
 QUADRILLE_LEAF constexpr u32 rotate_left(u32 x, int n) { return x << n | x >> (32 - n) % 32; }
 QUADRILLE_LEAF constexpr u32 rotate_right(u32 x, int n) { return x >> n | x << (32 - n) % 32; }
 
-/// ones where the mask is set, zeros where it is not; and (x & mask) | set: one instruction each, which the compiler does
-/// not find where two of the words are constants.
+/// `ones` where the mask is set, `zeros` where it is not; and (x & mask) | set. One instruction each, which the compiler
+/// does not find where two of the words are constants.
 __device__ __forceinline__ u32 select_bits(u32 mask, u32 ones, u32 zeros) {
   u32 r;
   asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(r) : "r"(mask), "r"(ones), "r"(zeros));
