@@ -106,17 +106,16 @@ static __global__ void __launch_bounds__(128) prepack_kernel(prepack_arguments<R
       if (t * 16 % (2 * layout::scale_cols) == 0)
         *reinterpret_cast<u32*>(to + layout::scale_word(unit_row, block)) =
             rotate_left(packed, layout::scale::rotation);
-      u32 v[4][4];
+      u32 v[2][2][4];
 #pragma unroll
       for (int j = 0; j < 4; ++j)
 #pragma unroll
         for (int k = 0; k < 4; ++k)
-          v[j][k] = code::raw((pairs[k] >> 8 * j & 255) * 0x1001u);  // the high code 12 bits up
-      u32 words[2][2];
-      code::gather(v[0], v[1], words[0]);
-      code::gather(v[2], v[3], words[1]);
+          v[j / 2][j % 2][k] =
+              code::raw((pairs[k] >> 8 * j & 255) * 0x1001u);  // the high code 12 bits up
       reinterpret_cast<uint4*>(to)[threadIdx.x] =
-          uint4{words[0][0], words[0][1], words[1][0], words[1][1]};
+          uint4{code::gather(v[0], 0), code::gather(v[0], 1), code::gather(v[1], 0),
+                code::gather(v[1], 1)};
     }
   }
 }

@@ -52,8 +52,8 @@ struct shift_factors {
 ///   raw(two)                          for the codes in the low bits of both halves, 16 bits that are the BF16
 ///                                     number value(code) * 2^raw_exponent (+ offset)
 ///   code(raw)                         and back, for one
-///   gather(first, second, words)      the words of two times four pairs of raws
-///   spread(words, step, v, shifts)    and back, for one of the steps: what the kernels pay for
+///   gather(v, step)                   the word of a step, from both steps' four pairs of raws
+///   spread(words, step, v, shifts)    and back: what the kernels pay for
 /// E2M1 magnitudes sit in the two low exponent bits and the first mantissa bit, so that all eight, the
 /// subnormal one included, are BF16 numbers as they are. Uniform grids are BF16 subnormals.
 template <class E>
@@ -72,11 +72,10 @@ struct fragment_code<e2m1> {
     return (two & 0x00080008u) << 12 | (two & 0x00070007u) << 6;
   }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 12 & 8 | raw >> 6 & 7; }
-  QUADRILLE_LEAF static constexpr void gather(u32 const (&first)[4], u32 const (&second)[4],
-                                              u32 (&words)[2]) {
-    u32 const fourth = first[3] >> 6 | rotate_left(second[3], 4);
-    words[0] = three(first) | (fourth & left);
-    words[1] = three(second) | (fourth & left << 2) >> 2;
+  QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[2][4], int step) {
+    u32 const fourth = v[0][3] >> 6 | rotate_left(v[1][3], 4);
+    return v[step][0] | v[step][1] >> 4 | rotate_right(v[step][2], 10) |
+           (step == 0 ? fourth & left : fourth >> 2 & left);
   }
   __device__ __forceinline__ static void spread(u32 const (&words)[2], int step, u32 (&v)[4],
                                                 shift_factors shifts = {}) {
@@ -86,11 +85,6 @@ struct fragment_code<e2m1> {
     v[1] = word * shifts.by4 & mask;
     v[2] = rotate_left(word, 10) & mask;
     v[3] = (step == 0 ? fourth * shifts.by6 : rotate_right(fourth, 4)) & mask;
-  }
-
- private:
-  QUADRILLE_LEAF static constexpr u32 three(u32 const (&v)[4]) {
-    return v[0] | v[1] >> 4 | rotate_right(v[2], 10);
   }
 };
 
@@ -104,10 +98,9 @@ struct fragment_code<e1m2> {
     return (two & 0x00080008u) << 12 | (two & 0x00070007u) << 4;
   }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 12 & 8 | raw >> 4 & 7; }
-  QUADRILLE_LEAF static constexpr void gather(u32 const (&first)[4], u32 const (&second)[4],
-                                              u32 (&words)[2]) {
-    words[0] = word_of(first);
-    words[1] = word_of(second);
+  QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[2][4], int step) {
+    return v[step][0] | v[step][1] >> 4 | rotate_right(v[step][2], 8) |
+           rotate_right(v[step][3], 12);
   }
   __device__ __forceinline__ static void spread(u32 const (&words)[2], int step, u32 (&v)[4],
                                                 shift_factors shifts = {}) {
@@ -116,11 +109,6 @@ struct fragment_code<e1m2> {
     v[1] = word * shifts.by4 & mask;
     v[2] = rotate_left(word, 8) & mask;
     v[3] = rotate_left(word, 12) & mask;
-  }
-
- private:
-  QUADRILLE_LEAF static constexpr u32 word_of(u32 const (&v)[4]) {
-    return v[0] | v[1] >> 4 | rotate_right(v[2], 8) | rotate_right(v[3], 12);
   }
 };
 
@@ -133,10 +121,8 @@ struct fragment_code<twos_complement<4, Low>> {
 
   QUADRILLE_LEAF static constexpr u32 raw(u32 two) { return (two ^ 0x00080008u) << 4 & mask; }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 4 & 15 ^ 8; }
-  QUADRILLE_LEAF static constexpr void gather(u32 const (&first)[4], u32 const (&second)[4],
-                                              u32 (&words)[2]) {
-    words[0] = word_of(first);
-    words[1] = word_of(second);
+  QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[2][4], int step) {
+    return v[step][0] >> 4 | v[step][1] | v[step][2] << 4 | v[step][3] << 8;
   }
   __device__ __forceinline__ static void spread(u32 const (&words)[2], int step, u32 (&v)[4],
                                                 shift_factors shifts = {}) {
@@ -145,11 +131,6 @@ struct fragment_code<twos_complement<4, Low>> {
     v[1] = word & mask;
     v[2] = word >> 4 & mask;
     v[3] = word >> 8 & mask;
-  }
-
- private:
-  QUADRILLE_LEAF static constexpr u32 word_of(u32 const (&v)[4]) {
-    return v[0] >> 4 | v[1] | v[2] << 4 | v[3] << 8;
   }
 };
 
