@@ -114,6 +114,19 @@ struct quantized_operand {
   }
 };
 
+/// A quantized operand's prepacked form.
+template <class R>
+struct packed_operand {
+  device_buffer<u8> data;
+  prepacked_ref<R> ref;
+
+  explicit packed_operand(quantized_operand<R> const& b)
+      : data(std::size_t(prepacked_bytes<R>(b.host.rows(), b.host.cols()))),
+        ref(data.data(), b.device.ref().outer, b.host.rows(), b.host.cols(), 1, seed) {
+    prepack(on(nullptr), b.device.ref(), ref);
+  }
+};
+
 /// A plain operand.
 template <class T>
 struct plain_operand {

@@ -17,10 +17,8 @@ template <class R>
 void check_tiles(values v) {
   constexpr i64 cols = 300, depth = 1040;
   quantized_operand<R> const b(v, cols, depth, 2);
-  device_buffer<u8> packed(std::size_t(prepacked_bytes<R>(cols, depth)));
-  auto const ref = b.device.ref();
-  prepacked_ref<R> const p(packed.data(), ref.outer, cols, depth, 1, seed);
-  prepack(on(nullptr), ref, p);
+  packed_operand<R> const packed(b);
+  prepacked_ref<R> const p = packed.ref;
   for (i64 const rows : {1, 12, 20, 51, 72, 97, 133}) {
     plain_operand<bf16> const a(values::normal, rows, depth, 1);
     product const exact = gemm_test::multiply(a.exact(), b.exact(), rows, cols, depth);

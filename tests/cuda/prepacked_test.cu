@@ -71,10 +71,8 @@ TEST_CASE("prepacked weights: their product is the canonical ones'") {
   auto const check = [&]<class R>(R) {
     for (values const v : {values::normal, values::random_codes}) {
       quantized_operand<R> const b(v, cols, depth, 2);
-      device_buffer<u8> packed(std::size_t(prepacked_bytes<R>(cols, depth)));
-      auto const ref = b.device.ref();
-      prepacked_ref<R> const p(packed.data(), ref.outer, cols, depth, 1, seed);
-      prepack(on(nullptr), ref, p);
+      packed_operand<R> const packed(b);
+      prepacked_ref<R> const p = packed.ref;
       INFO(name_of(v));
       for_each_path<skinny, fused>([&]<gemm_path Path>() {
         device_buffer<float> d(std::size_t(rows * cols));
@@ -98,10 +96,8 @@ TEST_CASE("prepacked weights: constant ones are read early, and what is made of 
   for (i64 const rows : {1, 8, 16, 40}) {
     plain_operand<bf16> const a(values::normal, rows, size, 1);
     quantized_operand<nvfp4> const b(values::normal, size, size, 2);
-    device_buffer<u8> packed(std::size_t(prepacked_bytes<nvfp4>(size, size)));
-    auto const ref = b.device.ref();
-    prepacked_ref<nvfp4> const p(packed.data(), ref.outer, size, size, 1, seed);
-    prepack(on(nullptr), ref, p);
+    packed_operand<nvfp4> const packed(b);
+    prepacked_ref<nvfp4> const p = packed.ref;
     check_cuda(cudaDeviceSynchronize());  // the promise
     auto const all_of = [&](bool is_constant) {
       device_buffer<bf16> d(std::size_t(layers * rows * size));
