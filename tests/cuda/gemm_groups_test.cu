@@ -65,6 +65,9 @@ TEST_CASE("gemm on the GPU: experts of a few rows, more of them than multiproces
   for (i32 expert = 0; expert < 150; ++expert) offsets.push_back(offsets.back() + expert % 9);
   check_groups<plain_operand<bf16>, four_bit, skinny, fused>(offsets, 130, 528, false);
   check_groups<plain_operand<bf16>, mx, skinny, fused>({0, 20, 40, 60}, 328, 800, true);
+  check_groups<four_bit, four_bit, skinny>(offsets, 130, 528, false);
+  for (i32 expert = 0; expert <= 150; ++expert) offsets[std::size_t(expert)] = 3 * expert;
+  check_groups<four_bit, four_bit, skinny>(offsets, 130, 528, true);
 }
 TEST_CASE("gemm on the GPU: experts on FP8, with tiles that do not fit it") {
   check_groups<mx, mx, fp8>({0, 0, 130, 131, 300}, 136, 288, false);

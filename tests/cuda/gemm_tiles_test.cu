@@ -47,7 +47,8 @@ void check_tiles(values v) {
       for (int slabs = 1; slabs <= detail::wide::most_slabs; ++slabs)
         check(Tokens, "slabs of a pair:", slabs, [&](auto const& work, auto const& epilogue) {
           detail::launch_wide_tiles<Tokens>(on(nullptr), work, prepacked_ref<R, u8 const>(p),
-                                            a.device.data(), depth, epilogue, slabs, 4);
+                                            a.device.data(), depth, (rows + slabs) % 2 == 0,
+                                            epilogue, slabs, 4);
         });
     };
     split.template operator()<64>();

@@ -90,29 +90,44 @@ TEST_CASE("prepacked weights: their product is the canonical ones'") {
   check(integers{});
 }
 
+// Layers whose A is the D of the one before, which still runs when constant weights begin to be read.
 TEST_CASE("prepacked weights: constant ones are read early, and what is made of them is the same") {
-  // Each product's A is the D of the one before, which still runs when the weights begin to be read.
   constexpr i64 size = 2048, layers = 6;
+  quantized_operand<nvfp4> const b(values::normal, size, size, 2);
+  packed_operand<nvfp4> const packed(b);
+  prepacked_ref<nvfp4> const p = packed.ref;
+  device_buffer<u8> work(std::size_t(1) << 20);
   for (i64 const rows : {1, 8, 16, 40}) {
-    plain_operand<bf16> const a(values::normal, rows, size, 1);
-    quantized_operand<nvfp4> const b(values::normal, size, size, 2);
-    packed_operand<nvfp4> const packed(b);
-    prepacked_ref<nvfp4> const p = packed.ref;
-    check_cuda(cudaDeviceSynchronize());  // the promise
-    auto const all_of = [&](bool is_constant) {
-      device_buffer<bf16> d(std::size_t(layers * rows * size));
-      matrix_ref<bf16 const> from = a.on_device();
-      for (i64 i = 0; i < layers; ++i) {
-        device_gemm_options<bf16> const options{.alpha = 1.f / 64, .constant_b = is_constant};
-        matrix_ref<bf16> const to(d.data() + i * rows * size, rows, size);
-        gemm<gemm_path::skinny>(on(nullptr), from, p, to, options);
-        from = to;
-      }
-      return parity::bytes_of(d.host());
-    };
-    parity::bytes const waiting = all_of(false);
-    parity::bytes const early = all_of(true);
     INFO(rows << " rows");
-    parity::check_equal("D", early, waiting);
+    plain_operand<bf16> const a(values::normal, rows, size, 1);
+    quantized_operand<mxfp4> const coded_a(values::normal, rows, size, 1);
+    check_cuda(cudaDeviceSynchronize());  // the promise
+    for_each_path<skinny, fused>([&]<gemm_path Path>() {
+      auto const plain = [&](bool is_constant) {
+        device_buffer<bf16> d(std::size_t(layers * rows * size));
+        matrix_ref<bf16 const> from = a.on_device();
+        for (i64 i = 0; i < layers; ++i) {
+          device_gemm_options<bf16> const options{.alpha = 1.f / 64, .constant_b = is_constant};
+          matrix_ref<bf16> const to(d.data() + i * rows * size, rows, size);
+          gemm<Path>(on(nullptr), from, p, to, options);
+          from = to;
+        }
+        return parity::bytes_of(d.host());
+      };
+      parity::bytes const waiting = plain(false);
+      parity::check_equal("D", plain(true), waiting);
+      auto const coded = [&](bool is_constant) {
+        device_gemm_options<float> const options{.alpha = 1.f / 64,
+                                                 .constant_b = is_constant,
+                                                 .workspace = {work.data(), std::size_t(1) << 20}};
+        std::vector<device_quantized<mxfp4>> d;
+        for (i64 i = 0; i < layers; ++i) d.emplace_back(on(nullptr), rows, size, seed);
+        for (i64 i = 0; i < layers; ++i)
+          gemm<Path>(on(nullptr), i == 0 ? coded_a.device.ref() : std::as_const(d[i - 1]).ref(), p,
+                     d[i].ref(), {}, options);
+        return d.back().to_host(on(nullptr)).codes();
+      };
+      parity::check_equal("codes of D", coded(true), coded(false));
+    });
   }
 }

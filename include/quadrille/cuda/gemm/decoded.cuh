@@ -5,6 +5,7 @@
 /// Operands as the dense kernels read them: rows of K contiguous elements, 16 bytes aligned, in the
 /// workspace unless they lie so already.
 
+#include <quadrille/cuda/gemm/coded.cuh>
 #include <quadrille/cuda/gemm/fold_kernel.cuh>
 #include <quadrille/cuda/gemm/plan.cuh>
 #include <quadrille/cuda/quantize.cuh>
@@ -68,8 +69,10 @@ void fill_decoded(stream_policy where, Operand const& from, decoded<V> const& to
                               std::size_t(from.cols()) * sizeof(V), std::size_t(from.rows()),
                               cudaMemcpyDeviceToDevice, where.stream),
             "copying an operand");
-  constexpr int chunk = sizeof(V) == 1 ? 16 : Operand::is_quantized ? 8 : 16;
   matrix_ref<V> const target(to.data, from.rows(), from.cols(), to.stride);
+  if constexpr (Operand::can_prepack && is_same_v<V, bf16> && Decoding == decoding::operand)
+    if (launch_decode_coded(where, coded_matrix(from.q), target)) return;
+  constexpr int chunk = sizeof(V) == 1 ? 16 : Operand::is_quantized ? 8 : 16;
   launch_rows(where, source_of<Decoding>(from), write_target<V, chunk>{target, true}, false);
 }
 #pragma GCC visibility pop

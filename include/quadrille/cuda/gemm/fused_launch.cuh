@@ -60,14 +60,15 @@ inline fused_choice choose_fused(gemm_segments const& work,
 }
 
 /// Whether the wide kernel's pairs would be busy most of the time, for up to 32 tokens: then it is faster than the
-/// skinny one.
+/// skinny one, where they are busy 97 % of it by 5 % with 16 tokens and 26 % with 32.
 inline bool wide_keeps_busy(gemm_segments const& work, i64 pairs) {
   i64 const each = ceil_div(work.rows, i64(max(work.count, 1)));
+  i64 const least = each <= 16 ? 92 : 80;  // percent
   i64 const rows = work.count * ceil_div(each, i64(each <= 16 ? 16 : 32));
   i64 const all = rows * ceil_div(work.cols, i64(64));
   for (i64 slabs = 1; slabs <= wide::most_slabs; ++slabs) {
     i64 const tiles = rows * ceil_div(work.cols, 64 * slabs);
-    if (all * 5 >= ceil_div(tiles, pairs) * pairs * slabs * 4) return true;
+    if (all * 100 >= ceil_div(tiles, pairs) * pairs * slabs * least) return true;
   }
   return false;
 }
@@ -89,7 +90,7 @@ fused_choice choose_fused(gemm_segments const& work, i64& clusters) {
 template <class R, class Epilogue>
 void launch_fused(stream_policy where, gemm_segments const& work,
                   prepacked_ref<R, u8 const> const& w, bf16 const* x, i64 x_stride,
-                  Epilogue const& epilogue) {
+                  bool is_w_constant, Epilogue const& epilogue) {
   require_equal(w.rows, work.cols, "the number of rows of the prepacked weights");
   require_equal(w.cols, work.depth, "the number of columns of the prepacked weights");
   require_equal(w.count, work.count, "the number of matrices of prepacked weights");
@@ -105,7 +106,8 @@ void launch_fused(stream_policy where, gemm_segments const& work,
     launch_fused_tiles<Tokens>(where, work, w, x, x_stride, epilogue, choice.split, clusters);
   };
   auto const enqueue_wide = [&]<int Tokens> {
-    launch_wide_tiles<Tokens>(where, work, w, x, x_stride, epilogue, choice.slabs, clusters);
+    launch_wide_tiles<Tokens>(where, work, w, x, x_stride, is_w_constant, epilogue, choice.slabs,
+                              clusters);
   };
   if (choice.slabs != 0 && choice.tokens == 16)
     enqueue_wide.template operator()<16>();

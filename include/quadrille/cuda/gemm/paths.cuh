@@ -164,12 +164,15 @@ prepacked_ref<typename B::recipe> place_prepacked(gemm_call& call, B const& b) {
   }
 }
 
-// B's codes are decoded in registers; A becomes BF16.
+// B's codes are decoded in registers; A becomes BF16, before or in the kernel.
 template <gemm_path Path, class A, class B, class Epilogue>
 void run_prepacked(gemm_call& call, A const& a, B const& b, Epilogue const& epilogue) {
   using R = typename B::recipe;
   if constexpr (Path == gemm_path::fused) require_short(call.work);
-  auto const left = place_decoded<bf16>(call.memory, a);
+  constexpr bool can_be_late = Path == gemm_path::skinny && A::can_prepack;
+  bool is_late = false;  // A's codes go to the kernel
+  if constexpr (can_be_late) is_late = coded_matrix(a.q).is_whole() && skinny_decodes(call.work);
+  auto const left = is_late ? decoded<bf16>{} : place_decoded<bf16>(call.memory, a);
   auto const right = place_prepacked(call, b);
   if (call.describes) {
     if constexpr (Path == gemm_path::fused) {
@@ -185,13 +188,18 @@ void run_prepacked(gemm_call& call, A const& a, B const& b, Epilogue const& epil
   fill_decoded(call.where, a, left);
   if constexpr (!B::is_prepacked) prepack(call.where, b.q, right);
   prepacked_ref<R, u8 const> const weights(right);
+  bool const is_b_constant = B::is_prepacked && call.constant_b;
   with_epilogue<false>(epilogue, [&](auto const& e) {
-    if constexpr (Path == gemm_path::fused)
-      launch_fused(call.where, call.work, weights, left.data, left.stride, e);
-    else
-      launch_skinny(call.where, call.work, weights,
-                    {reinterpret_cast<__nv_bfloat16 const*>(left.data), left.stride},
-                    B::is_prepacked && call.constant_b, e);
+    if constexpr (Path == gemm_path::fused) {
+      launch_fused(call.where, call.work, weights, left.data, left.stride, is_b_constant, e);
+    } else {
+      auto const launch = [&](auto const& x) {
+        launch_skinny(call.where, call.work, weights, x, is_b_constant, e);
+      };
+      if constexpr (can_be_late)
+        if (is_late) return launch(skinny_source{coded_matrix(a.q)});
+      launch(skinny_activations{reinterpret_cast<__nv_bfloat16 const*>(left.data), left.stride});
+    }
   });
 }
 

@@ -43,6 +43,11 @@ __device__ __forceinline__ void arrive_with_copies(skinny_barrier* barrier) {
       : "memory");
 }
 
+__device__ __forceinline__ void store_shared(u32 to, u32 const (&r)[4]) {
+  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(r[0]), "r"(r[1]),
+               "r"(r[2]), "r"(r[3])
+               : "memory");
+}
 template <int Words>
 __device__ __forceinline__ void load_shared(u32 at, u32 (&r)[Words]) {
   if constexpr (Words == 4)
@@ -56,14 +61,14 @@ __device__ __forceinline__ void load_shared(u32 at, u32 (&r)[Words]) {
 }
 
 /// What all threads of a block know, and what they do.
-template <class R, class Shape, class Epilogue>
+template <class R, class X, class Shape, class Epilogue>
 struct skinny_block {
   using shape = Shape;
   using layout = prepacked_layout<R>;
   static constexpr int units = shape::units;
   static constexpr int Tiles = shape::tiles;
 
-  skinny_arguments<R, Epilogue> const& args;
+  skinny_arguments<R, X, Epilogue> const& args;
   skinny_barrier* full;
   skinny_barrier* empty;
   u32 stages;  // shared-memory addresses
@@ -110,7 +115,8 @@ struct skinny_block {
         skinny_barrier* const barrier = full + place.stage;
         u32 const to = stages + u32(place.stage) * stage_bytes();
         ::cuda::ptx::mbarrier_arrive_expect_tx(::cuda::ptx::sem_release, ::cuda::ptx::scope_cta,
-                                               ::cuda::ptx::space_shared, barrier, stage_bytes());
+                                               ::cuda::ptx::space_shared, barrier,
+                                               u32(records * args.x.box_rows * 128));
         for (i32 i = 0; i < records; ++i)
           fetch_tile(to + u32(i * shape::tile_bytes), (slab + i) * 128, i32(tile.row), barrier);
         place.next(args.grid.depth);
@@ -172,9 +178,7 @@ struct skinny_block {
 #pragma unroll
     for (int i = 0; i < 8; ++i)
       if (i < left) word[i / 2] |= u32(__builtin_bit_cast(u16, from[i])) << i % 2 * 16;
-    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(word[0]), "r"(word[1]),
-                 "r"(word[2]), "r"(word[3])
-                 : "memory");
+    store_shared(to, word);
   }
 
   // ---- W: each warp copies its own, a stretch at a time
@@ -194,12 +198,11 @@ struct skinny_block {
     i32 place = 0;
   };
 
-  __device__ __forceinline__ void seek(weight_stream& w, u32 index, int row_warp,
-                                       int k_warp) const {
+  __device__ __forceinline__ void seek(weight_stream& w, u32 index, skinny_role role) const {
     skinny_tile const tile = locate(index);
-    i64 const unit = tile.unit + row_warp * units;
+    i64 const unit = tile.unit + role.row_warp * units;
     i64 const groups = args.w.groups();
-    i32 const slab = k_warp * shape::steps;
+    i32 const slab = role.record;
     i64 const record = (tile.segment * groups + unit / 4) * args.w.slabs() + slab;
     u8 const* const at = args.w.data + record * layout::bytes;
     w.codes = at + unit % 4 * layout::unit_bytes + lane * 16;
@@ -210,19 +213,19 @@ struct skinny_block {
     w.tile = index;
   }
   /// Begins to copy the next stretch, zeros where there is none: there X is zero, or nobody asks for the sums.
-  __device__ __forceinline__ void copy_stretch(weight_stream& w, int row_warp, int k_warp) const {
+  template <int Steps>
+  __device__ __forceinline__ void copy_stretch(weight_stream& w, skinny_role role) const {
     u32 const to = w.to + u32(w.place * stretch_bytes);
-    if (w.left >= shape::steps) {
+    if (w.left >= Steps) {
 #pragma unroll
-      for (int i = 0; i < shape::steps * units; ++i)
+      for (int i = 0; i < Steps * units; ++i)
         ampere::copy_some_of_16(
             to + i * layout::unit_bytes,
             w.codes + i / units * layout::bytes + i % units * layout::unit_bytes, 16);
-      if (lane < shape::steps * scale_pieces)
-        ampere::copy_some_of_16(to + codes_bytes, w.scales, 16);
+      if (lane < Steps * scale_pieces) ampere::copy_some_of_16(to + codes_bytes, w.scales, 16);
     } else {
 #pragma unroll 1
-      for (int i = 0; i < shape::steps * units; ++i) {
+      for (int i = 0; i < Steps * units; ++i) {
         bool const exists = i / units < w.left;
         ampere::copy_some_of_16(
             to + i * layout::unit_bytes,
@@ -231,7 +234,7 @@ struct skinny_block {
             exists ? 16 : 0);
       }
       bool const exists = lane / scale_pieces < w.left;
-      if (lane < shape::steps * scale_pieces)
+      if (lane < Steps * scale_pieces)
         ampere::copy_some_of_16(to + codes_bytes, exists ? w.scales : args.w.data, exists ? 16 : 0);
     }
     ampere::commit_copies();
@@ -239,27 +242,27 @@ struct skinny_block {
     w.codes += w.next;
     w.scales += w.next;
     w.left -= args.grid.k_warps * shape::steps;
-    if (++w.round == rounds) seek(w, w.tile + gridDim.x, row_warp, k_warp);
+    if (++w.round == rounds) seek(w, w.tile + gridDim.x, role);
   }
 
   // ---- the warps that multiply
 
   using accumulators = float[units][Tiles][4];
 
-  __device__ __forceinline__ void multiply_tiles(int warp) const {
-    int const row_warp = warp % args.grid.row_warps;
-    int const k_warp = warp / args.grid.row_warps;
+  /// Steps: records of a stretch.
+  template <int Steps>
+  __device__ __forceinline__ void multiply_tiles(int warp, skinny_role role) const {
     u32 const own = weights + u32(warp * shape::ahead * stretch_bytes);
     weight_stream w;
     w.to = own + lane * 16;
     w.next = i64(args.grid.k_warps * shape::steps) * layout::bytes;
-    seek(w, blockIdx.x, row_warp, k_warp);
+    seek(w, blockIdx.x, role);
 #pragma unroll 1
-    for (int i = 0; i < shape::ahead - 1; ++i) copy_stretch(w, row_warp, k_warp);
+    for (int i = 0; i < shape::ahead - 1; ++i) copy_stretch<Steps>(w, role);
     if constexpr (target::compute_capability >= 90) cudaGridDependencySynchronize();
 
     // A lane's share of ldmatrix: row lane % 8, and columns lane / 8 * 8 or, half a record on, 32 more.
-    u32 const x = stages + u32(k_warp * shape::steps * shape::tile_bytes + lane % 8 * 128);
+    u32 const x = stages + u32(role.record * shape::tile_bytes + lane % 8 * 128);
     u32 const x_half[2] = {x + u32((lane / 8 ^ lane % 8) * 16),
                            x + u32(((lane / 8 + 4) ^ lane % 8) * 16)};
     u32 const scales = u32(codes_bytes + lane / 4 * layout::scale_words * 4 - lane * 16);
@@ -273,22 +276,22 @@ struct skinny_block {
       for (i32 round = 0; round < rounds; ++round) {
         ampere::wait_for_copies<shape::ahead - 2>();
         __syncwarp();  // the other lanes' have landed, and they have read the stretch before
-        copy_stretch(w, row_warp, k_warp);
+        copy_stretch<Steps>(w, role);
         skinny_wait(full + place.stage, place.phase);
         u32 const at = u32(place.stage) * stage_bytes();
         u32 const b_at[2] = {x_half[0] + at, x_half[1] + at};
         u32 const a_at = own + u32(own_place * stretch_bytes + lane * 16);
-        u32 const x_at = stages + at + u32(k_warp * shape::steps * shape::tile_bytes);
+        u32 const x_at = stages + at + u32(role.record * shape::tile_bytes);
         own_place = own_place + 1 == shape::ahead ? 0 : own_place + 1;
-        bool const is_small = scales_are_small(a_at + scales);
+        bool const is_small = scales_are_small<Steps>(a_at + scales);
         if constexpr (has_small_scales<R>)
-          if (is_small) multiply<true>(acc, a_at, a_at + scales, b_at, x_at, tile.tokens);
-        if (!is_small) multiply<false>(acc, a_at, a_at + scales, b_at, x_at, tile.tokens);
+          if (is_small) multiply<Steps, true>(acc, a_at, a_at + scales, b_at, x_at, tile.tokens);
+        if (!is_small) multiply<Steps, false>(acc, a_at, a_at + scales, b_at, x_at, tile.tokens);
         __syncwarp();
         release(place.stage);
         place.next(args.grid.depth);
       }
-      finish(tile, acc, row_warp, k_warp);
+      finish(tile, acc, role);
     }
     ampere::wait_for_copies<0>();
   }
@@ -298,11 +301,12 @@ struct skinny_block {
   }
 
   /// Whether no scale of this warp's stretch is larger than 1. Warps of a warpgroup would have to agree.
+  template <int Steps>
   __device__ __forceinline__ static bool scales_are_small(u32 scales_at) {
     if constexpr (!has_small_scales<R> || shape::warpgroups) return false;
     u32 all = 0;
 #pragma unroll
-    for (int i = 0; i < shape::steps * units; ++i) {
+    for (int i = 0; i < Steps * units; ++i) {
       u32 scales[layout::scale_words];
       load_shared(scales_at + i * layout::unit_scale_bytes, scales);
 #pragma unroll
@@ -312,14 +316,14 @@ struct skinny_block {
   }
 
   /// The products of a stretch.
-  template <bool IsSmall>
+  template <int Steps, bool IsSmall>
   __device__ __forceinline__ void multiply(accumulators& acc, u32 codes_at, u32 scales_at,
                                            u32 const (&halves)[2], u32 x, i32 tokens) const {
     if constexpr (shape::warpgroups && target::has_wgmma) {
       multiply_stretch<IsSmall>(acc, codes_at, scales_at, x);
     } else if constexpr (!shape::warpgroups) {
 #pragma unroll
-      for (int step = 0; step < shape::steps; ++step)
+      for (int step = 0; step < Steps; ++step)
         multiply_record<IsSmall>(acc, codes_at + step * units * layout::unit_bytes,
                                  scales_at + step * units * layout::unit_scale_bytes, halves, step,
                                  tokens);
@@ -397,19 +401,20 @@ struct skinny_block {
 
   /// Waits for the warps that multiply.
   __device__ __forceinline__ void sync_multipliers() const {
-    asm volatile("bar.sync 1, %0;" ::"r"(args.grid.row_warps * args.grid.k_warps * 32) : "memory");
+    asm volatile("bar.sync 1, %0;" ::"r"(args.grid.warps() * 32) : "memory");
   }
 
   /// Adds up what the warps along K have, `buffers` of them at a time, and hands it over.
   __device__ __forceinline__ void finish(skinny_tile const& tile, accumulators const& acc,
-                                         int row_warp, int k_warp) const {
+                                         skinny_role role) const {
     int const buffers = args.grid.buffers;
     int const pitch = block_units() * layout::unit_rows + 4;
-    float* const to = sums + (k_warp % buffers * shape::tokens + lane % 4 * 2) * pitch +
-                      row_warp * units * 16 + lane / 4;
-    for (int turn = 0; turn < args.grid.k_warps / buffers; ++turn) {
+    float* const to = sums + (role.k_warp % buffers * shape::tokens + lane % 4 * 2) * pitch +
+                      role.row_warp * units * 16 + lane / 4;
+    int const turns = args.grid.k_warps / buffers;
+    for (int turn = 0; turn < turns * (1 + int(args.grid.splits_last)); ++turn) {
       sync_multipliers();
-      if (turn != k_warp / buffers) continue;
+      if (turn != role.k_warp / buffers + role.part * turns) continue;
 #pragma unroll
       for (int u = 0; u < units; ++u)
 #pragma unroll
@@ -427,7 +432,7 @@ struct skinny_block {
   __device__ __forceinline__ void hand_over(skinny_tile const& tile, int pitch) const {
     constexpr int width = Epilogue::width;
     int const pieces = block_units() * layout::unit_rows / width;
-    for (i32 i = threadIdx.x; i < tile.tokens * pieces; i += i32(blockDim.x) - 64) {
+    for (i32 i = threadIdx.x; i < tile.tokens * pieces; i += args.grid.warps() * 32) {
       int const token = i / pieces;
       int const col = i % pieces * width;
       i64 const first_col = tile.unit * layout::unit_rows + col;

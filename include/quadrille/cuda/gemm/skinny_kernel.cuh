@@ -7,7 +7,9 @@
 /// W is the A operand of mma.sync m16n8k16 and X the B operand. Both come through shared memory: W by a ring of
 /// each warp's own, X by one that all share. The multiplying warps stand in a grid of
 /// row_warps x k_warps: each owns `units` units of 16 rows of W, and every k_warps-th stretch of `steps`
-/// records along K. Another warp keeps the ring full (two do where the copy engine cannot). A block takes
+/// records along K. (Where twice as many warps share the last row warp's stretches, the multiprocessor's four
+/// schedulers have as many warps each.) Another warp keeps the ring full, or two where the copy engine cannot, or
+/// four that decode X where it is quantized: see skinny_source.cuh. A block takes
 /// tile after tile (all of K, for row_warps * units units and up to 8 * Tiles tokens), and both streams
 /// run on across the seam. The order of every sum is fixed.
 ///
@@ -18,7 +20,7 @@
 ///   barriers  for each stage: full (the copies have landed), empty (every multiplying warp has read it)
 ///   first     tiles before each segment
 
-#include <quadrille/cuda/gemm/skinny_block.cuh>
+#include <quadrille/cuda/gemm/skinny_source.cuh>
 
 namespace quadrille::detail {
 
@@ -45,16 +47,16 @@ __device__ __forceinline__ void count_tiles(gemm_segments const& all, i64 tiles_
   if (threadIdx.x == 0) first[all.count] = before;
 }
 
-template <class R, class Shape, class Epilogue>
-static __global__ void __launch_bounds__((Shape::max_warps + 2) * 32, 1)
-    skinny_kernel(__grid_constant__ skinny_arguments<R, Epilogue> const args) {
+template <class R, class X, class Shape, class Epilogue>
+static __global__ void __launch_bounds__((Shape::max_warps + X::copiers) * 32, 1)
+    skinny_kernel(__grid_constant__ skinny_arguments<R, X, Epilogue> const args) {
   using shape = Shape;
   extern __shared__ __align__(1024) u8 skinny_shared[];
   skinny_grid const& grid = args.grid;
-  int const warps = grid.row_warps * grid.k_warps;
+  int const warps = grid.warps();
   int const cols = grid.row_warps * shape::units * 16;
   int const stage_bytes = grid.k_warps * shape::steps * shape::tile_bytes;
-  using block_type = skinny_block<R, Shape, Epilogue>;
+  using block_type = skinny_block<R, X, Shape, Epilogue>;
   int const weights = grid.depth * stage_bytes;
   auto* const sums = reinterpret_cast<float*>(skinny_shared + weights +
                                               warps * shape::ahead * block_type::stretch_bytes);
@@ -63,7 +65,7 @@ static __global__ void __launch_bounds__((Shape::max_warps + 2) * 32, 1)
   auto* const empty = full + shape::max_depth;
   auto* const first = reinterpret_cast<u32*>(empty + shape::max_depth);
   if (threadIdx.x == 0) {
-    if constexpr (target::compute_capability >= 90)
+    if constexpr (target::compute_capability >= 90 && !X::is_decoded)
       asm volatile("prefetch.tensormap [%0];" ::"l"(&args.map) : "memory");
     for (int i = 0; i < grid.depth; ++i) {
       ::cuda::ptx::mbarrier_init(full + i, u32(max(1, args.x.copied_by * 32)));
@@ -90,11 +92,22 @@ static __global__ void __launch_bounds__((Shape::max_warps + 2) * 32, 1)
                          int(threadIdx.x) % 32};
   int const warp = int(threadIdx.x) / 32;
   if (warp < warps) {
-    block.multiply_tiles(warp);
+    int const whole_rows = grid.row_warps - int(grid.splits_last);
+    int const half = warp - whole_rows * grid.k_warps;  // among those that share stretches
+    if (half < 0) {
+      int const k_warp = warp / whole_rows;
+      block.template multiply_tiles<shape::steps>(
+          warp, {warp % whole_rows, k_warp, 0, k_warp * shape::steps});
+    } else if constexpr (shape::can_split) {
+      block.template multiply_tiles<shape::steps / 2>(
+          warp, {whole_rows, half / 2, half % 2, half * (shape::steps / 2)});
+    }
     return;
   }
   if constexpr (target::compute_capability >= 90) cudaGridDependencySynchronize();
-  if (args.x.copied_by != 0) {
+  if constexpr (X::is_decoded) {
+    decode_activations(args.x, block, warp - warps);
+  } else if (args.x.copied_by != 0) {
     block.copy_activations(warp - warps);
   } else if constexpr (target::compute_capability >= 90) {
     if (warp == warps && block.lane == 0) block.fetch_activations();
@@ -112,7 +125,7 @@ std::size_t skinny_fit(skinny_grid& grid, i32 segments, std::size_t most) {
   std::size_t const stage = std::size_t(grid.k_warps * shape::steps * shape::tile_bytes);
   using layout = prepacked_layout<R>;
   std::size_t const weights =
-      std::size_t(grid.row_warps * grid.k_warps * shape::ahead * shape::steps * shape::units) *
+      std::size_t(grid.warps() * shape::ahead * shape::steps * shape::units) *
       (layout::unit_bytes + layout::unit_scale_bytes);
   std::size_t const least = weights + 16 * shape::max_depth + std::size_t(segments + 1) * 4;
   for (int depth : {4, 3, 2, 1})
@@ -139,6 +152,13 @@ skinny_grid skinny_choose(gemm_segments const& all, i64 width, i64 token_tiles, 
   for (int k_warps = 1; k_warps <= 8; k_warps *= 2)
     for (int row_warps = 1; row_warps * k_warps <= shape::max_warps; ++row_warps) {
       skinny_grid grid{row_warps, k_warps};
+      // A multiple of four warps, if there is room: none of a multiprocessor's four schedulers has more of them.
+      int const more = (row_warps + 1) * k_warps;
+      if (shape::can_split && row_warps * k_warps % 4 != 0 && more % 4 == 0 &&
+          more <= shape::max_warps) {
+        grid.splits_last = true;
+        grid.splits_last = skinny_fit<R, Shape>(grid, all.count, shared) != 0 && grid.depth > 1;
+      }
       i64 const each = row_warps * shape::units;
       if (each * 16 % width != 0 || (shape::warpgroups && row_warps % 4 != 0) ||
           skinny_fit<R, Shape>(grid, all.count, shared) == 0)
@@ -186,6 +206,13 @@ void with_skinny_shape(gemm_segments const& all, F const& f) {
     f(skinny_shape<4, false>{});
 }
 
+/// Whether blocks should decode X themselves. Each decodes all of a segment's while it multiplies; that of a row takes
+/// about as long as 18 rows of W.
+inline bool skinny_decodes(gemm_segments const& all) {
+  return all.offsets == nullptr && all.each <= skinny_shape<1, false>::tokens &&
+         20 * all.each <= all.cols * all.count / device_attribute(cudaDevAttrMultiProcessorCount);
+}
+
 /// The part of D that a thread block makes at once: tokens, and rows of W.
 struct skinny_extent {
   int tokens;
@@ -200,33 +227,36 @@ skinny_extent skinny_extent_of(gemm_segments const& all, i64 width) {
   return extent;
 }
 
-template <class Shape, class R, class Epilogue>
+/// Enqueues tiles as a grid makes them, of which skinny_fit fills in the rest.
+template <class Shape, class R, class X, class Epilogue>
 void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
-                         prepacked_ref<R, u8 const> w, skinny_activations x, bool is_w_constant,
-                         Epilogue const& epilogue) {
+                         prepacked_ref<R, u8 const> w, X x, bool is_w_constant,
+                         Epilogue const& epilogue, skinny_grid grid) {
   int const processors = device_attribute(cudaDevAttrMultiProcessorCount);
   int const shared = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-  skinny_grid grid = skinny_choose<R, Shape>(all, Epilogue::width);
   std::size_t const bytes =
       grid.row_warps == 0 ? 0 : skinny_fit<R, Shape>(grid, all.count, std::size_t(shared));
   require(
       bytes != 0,
       "the product has too many segments for the decode kernel; a few thousand fit, call it for "
       "fewer at a time");
-  auto const kernel = skinny_kernel<R, Shape, Epilogue>;
+  auto const kernel = skinny_kernel<R, X, Shape, Epilogue>;
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes)),
              "asking for shared memory");
   bool const is_hopper = is_for_sm_90(kernel);
-  CUtensorMap map{};
-  x.copied_by = is_hopper && is_mappable(x.data, x.stride * 2) && all.depth > 0 &&
-                        all.depth < i64(1) << 30  // the copy engine counts bytes in 31 bits
-                    ? 0
-                    : 2;
   require(all.rows < i64(1) << 31, "the product has too many rows for the decode kernel");
-  if (x.copied_by == 0)
-    map = make_tensor_map<2>(x.data, {{cuuint64_t(all.depth * 2), cuuint64_t(all.rows)},
-                                      {cuuint64_t(x.stride * 2)},
-                                      {128, cuuint32_t(Shape::tokens)}});
+  CUtensorMap map{};
+  if constexpr (!X::is_decoded) {
+    bool const can_map = is_hopper && is_mappable(x.data, x.stride * 2) && all.depth > 0 &&
+                         all.depth < i64(1) << 30;  // the copy engine counts bytes in 31 bits
+    x.copied_by = can_map ? 0 : X::copiers;
+    // Rows beyond a segment's last one would cost time, and nobody asks for their sums.
+    x.box_rows = i32(all.offsets == nullptr ? min(all.each, i64(Shape::tokens)) : Shape::tokens);
+    if (can_map)
+      map = make_tensor_map<2>(x.data, {{cuuint64_t(all.depth * 2), cuuint64_t(all.rows)},
+                                        {cuuint64_t(x.stride * 2)},
+                                        {128, cuuint32_t(x.box_rows)}});
+  }
   i64 const units = i64(grid.row_warps) * Shape::units;
   i64 const tiles = ceil_div(w.groups() * 4, units) * skinny_token_tiles<Shape>(all);
   require(
@@ -234,23 +264,28 @@ void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
       "the product has too many rows for the decode kernel; it is meant for a few, use another");
   launch_with({starting_early(is_hopper)}, where, kernel,
               dim3(unsigned(min(tiles, i64(processors)))),
-              unsigned(32 * (grid.row_warps * grid.k_warps + 2)), bytes,
-              skinny_arguments<R, Epilogue>{
+              unsigned(32 * (grid.warps() + X::copiers)), bytes,
+              skinny_arguments<R, X, Epilogue>{
                   all, w, x, epilogue, grid, map, is_w_constant && all.offsets == nullptr, {}});
 }
 
 /// Enqueues D = X W^T on the current device, for any number of rows of X: fast up to 32 a segment, and
 /// right beyond. Segment s takes matrix s of w; w.outer is the epilogue's business. Needs no workspace.
-template <class R, class Epilogue>
+template <class R, class X, class Epilogue>
 void launch_skinny(stream_policy where, gemm_segments const& all, prepacked_ref<R, u8 const> w,
-                   skinny_activations x, bool is_w_constant, Epilogue const& epilogue) {
+                   X const& x, bool is_w_constant, Epilogue const& epilogue) {
   require_equal(w.rows, all.cols, "the number of rows of the prepacked weights");
   require_equal(w.cols, all.depth, "the number of columns of the prepacked weights");
   require_equal(w.count, all.count, "the number of matrices of prepacked weights");
   if (all.rows == 0 || all.cols == 0 || all.count == 0) return;
-  with_skinny_shape(all, [&]<class Shape>(Shape) {
-    launch_skinny_tiles<Shape>(where, all, w, x, is_w_constant, epilogue);
-  });
+  auto const launch = [&]<class Shape>(Shape) {
+    launch_skinny_tiles<Shape>(where, all, w, x, is_w_constant, epilogue,
+                               skinny_choose<R, Shape>(all, Epilogue::width));
+  };
+  if constexpr (X::is_decoded)
+    launch(skinny_shape<1, false>{});  // see skinny_decodes
+  else
+    with_skinny_shape(all, launch);
 }
 #pragma GCC visibility pop
 

@@ -14,24 +14,37 @@ namespace quadrille::detail {
 
 /// X, the BF16 activations: all segments' rows one after another, `stride` elements apart.
 struct skinny_activations {
+  static constexpr bool is_decoded = false;
+  static constexpr int copiers = 2;
   __nv_bfloat16 const* data = nullptr;
   i64 stride = 0;
-  i32 copied_by = 0;  // warps; none if the copy engine can: see launch_skinny
+  i32 copied_by = 0;  // warps; none if the copy engine can: see launch_skinny_tiles
+  i32 box_rows = 0;   // that the copy engine brings at once
 };
 
 /// How a block works; `buffers` divides k_warps.
 struct skinny_grid {
   i32 row_warps = 0;
-  i32 k_warps = 0;
-  i32 depth = 0;    // stages
-  i32 buffers = 0;  // of sums
+  i32 k_warps = 0;           // a power of two
+  bool splits_last = false;  // two warps share each stretch of the last row warp's
+  i32 depth = 0;             // stages
+  i32 buffers = 0;           // of sums
+  QUADRILLE_HD constexpr i32 warps() const { return (row_warps + i32(splits_last)) * k_warps; }
 };
 
-template <class R, class Epilogue>
+/// What a multiplying warp does.
+struct skinny_role {
+  int row_warp;
+  int k_warp;
+  int part;    // of its stretches, where two warps share them
+  int record;  // of a stage, its first
+};
+
+template <class R, class X, class Epilogue>
 struct skinny_arguments {
   gemm_segments all;
   prepacked_ref<R, u8 const> w;
-  skinny_activations x;
+  X x;
   Epilogue epilogue;
   skinny_grid grid;
   CUtensorMap map;  // of X, if the copy engine brings it
@@ -52,6 +65,7 @@ struct skinny_shape {
   static constexpr int steps = Tiles <= 2 || Warpgroups ? 4 : 2;
   static constexpr int ahead = Tiles <= 2 || Warpgroups ? 2 : 4;
   static constexpr int max_warps = Tiles <= 2 || Warpgroups ? 16 : 14;  // that multiply
+  static constexpr bool can_split = Tiles <= 2;
   static constexpr int max_depth = 8;
   static constexpr int tile_bytes = tokens * 128;  // of X: 64 columns
 };

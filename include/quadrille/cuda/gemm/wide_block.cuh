@@ -37,7 +37,8 @@ struct memory {
   static constexpr int slabs = Tokens == 64 ? 2 : 4;  // of a stage, along K
   static constexpr int x_bytes = slabs * Tokens * fused::slab * 2;
   static constexpr int w_bytes = slabs * prepacked_layout<R>::bytes;
-  static constexpr int ring_bytes = (Tokens == 64 ? 192 : 209) * 1024;  // what the rest leaves
+  // What the rest leaves, and a block of decode_coded_kernel, which wants 1 KB.
+  static constexpr int ring_bytes = (Tokens == 64 ? 191 : 208) * 1024;
   static constexpr int most_depth = 12;
   static constexpr int staged = 16;                   // tokens in `sums` at once
   static constexpr int rooms = Tokens == 64 ? 2 : 1;  // half of the tokens' sums fill them
@@ -56,8 +57,9 @@ struct arguments {
   prepacked_ref<R, u8 const> weights;
   Epilogue epilogue;
   i64 cols;
-  int slabs;   // of rows that a pair makes
-  int x_rows;  // that a box of X brings
+  int slabs;        // of rows that a pair makes
+  int x_rows;       // that a box of X brings
+  bool is_w_early;  // W may be read, and which tiles there are is known, before earlier work ends
 };
 
 /// What a warpgroup makes of its pair's tile: a slab of rows, or every second stage of one.
@@ -126,18 +128,33 @@ __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
   share<Tokens> const mine(args);
   if (warp >= mine.units) return;
   unit const own = mine.unit_of(warp);
+  int turn = own.part;  // 0: the stage is its own
+  auto const bring_w = [&](gemm_tile const& tile, int stage, i32 k) {
+    mbarrier* const full = &shared.full[stage];
+    ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, full,
+                            u32(memory<R, Tokens>::w_bytes));
+    ptx::cp_async_bulk_tensor(
+        ptx::space_cluster, ptx::space_global, mine.w_of(shared, stage, warp), &w_map,
+        {0, k * fused::pieces, tile.segment * groups + mine.first_slab(tile) + own.slab}, full);
+  };
   walk_of<Tokens> walk(args.work, int(blockIdx.x / 2), int(gridDim.x / 2));
+  i32 early = 0;  // stages whose W is on its way
+  if (args.is_w_early) {
+    walk_of<Tokens> first = walk;
+    if (gemm_tile tile; first.next(tile))
+      for (; early < min(mine.depth, mine.stages); ++early)
+        if (own.parts == 1 || early % 2 == own.part) bring_w(tile, early, early * slabs);
+    cudaGridDependencySynchronize();
+  }
   int stage = 0;
   u32 phase = 0;
-  int turn = own.part;  // 0: the stage is its own
   for (gemm_tile tile; walk.next(tile);) {
-    i32 const group = tile.segment * groups + mine.first_slab(tile) + own.slab;
     for (i32 k = 0; k < mine.stages * slabs; k += slabs) {
       fused::wait(shared.empty[stage], phase ^ 1);
       mbarrier* const full = &shared.full[stage];
+      if (turn == 0 && early <= 0) bring_w(tile, stage, k);
       ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
-                                     u32((warp == 0 ? slabs * args.x_rows * fused::slab * 2 : 0) +
-                                         (turn == 0 ? memory<R, Tokens>::w_bytes : 0)));
+                                     u32(warp == 0 ? slabs * args.x_rows * fused::slab * 2 : 0));
       if (warp == 0)
 #pragma unroll
         for (int i = 0; i < slabs; i += 2)
@@ -145,11 +162,8 @@ __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
               ptx::space_cluster, ptx::space_global,
               mine.x_of(shared, stage) + (i + mine.rank) * Tokens * fused::slab * 2, &x_map,
               {(k + i + mine.rank) * fused::slab * 2, i32(tile.row)}, full, u16(3));
-      if (turn == 0)
-        ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,
-                                  mine.w_of(shared, stage, warp), &w_map,
-                                  {0, k * fused::pieces, group}, full);
       turn ^= own.parts - 1;
+      --early;
       if (++stage == mine.depth) {
         stage = 0;
         phase ^= 1;
@@ -375,11 +389,15 @@ __device__ __forceinline__ void prepare(memory<R, Tokens>& shared, share<Tokens>
                                         int x_rows) {
   namespace ptx = ::cuda::ptx;
   fused::clear_rest(shared.ring, mine.depth * memory<R, Tokens>::slabs, Tokens, x_rows);
-  if (threadIdx.x == 0) {
-    for (mbarrier& barrier : shared.full) ptx::mbarrier_init(&barrier, u32(mine.units));
-    for (mbarrier& barrier : shared.empty) ptx::mbarrier_init(&barrier, u32(4 * mine.slabs));
-    for (mbarrier& barrier : shared.ready) ptx::mbarrier_init(&barrier, 4);
-    for (mbarrier& barrier : shared.landed) ptx::mbarrier_init(&barrier, 1);
+  int const i = int(threadIdx.x);  // one thread's initialisations come one after another
+  static_assert(most_units <= memory<R, Tokens>::most_depth);
+  if (i < memory<R, Tokens>::most_depth) {
+    ptx::mbarrier_init(&shared.full[i], u32(mine.units));
+    ptx::mbarrier_init(&shared.empty[i], u32(4 * mine.slabs));
+    if (i < most_units) {
+      ptx::mbarrier_init(&shared.ready[i], 4);
+      ptx::mbarrier_init(&shared.landed[i], 1);
+    }
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
   }
   __syncthreads();

@@ -18,7 +18,8 @@ static __global__ void __launch_bounds__(threads, 1)
     extern __shared__ __align__(1024) u8 dynamic[];
     auto& shared = *reinterpret_cast<memory<R, Tokens>*>(dynamic);
     prepare(shared, share<Tokens>(args), args.x_rows);
-    wait_for_earlier_work();
+    cudaTriggerProgrammaticLaunchCompletion();
+    if (threadIdx.x < consumers || !args.is_w_early) cudaGridDependencySynchronize();
     if (threadIdx.x >= consumers) {
       hopper::give_registers<32>();
       if (fused::elect()) produce(args, x_map, w_map, shared, int(threadIdx.x - consumers) / 32);
@@ -40,10 +41,10 @@ static __global__ void __launch_bounds__(threads, 1)
 template <int Tokens, class R, class Epilogue>
 void launch_wide_tiles(stream_policy where, gemm_segments const& work,
                        prepacked_ref<R, u8 const> const& w, bf16 const* x, i64 x_stride,
-                       Epilogue const& epilogue, int slabs, i64 pairs) {
+                       bool is_w_constant, Epilogue const& epilogue, int slabs, i64 pairs) {
   auto* const kernel = wide::kernel<Tokens, R, Epilogue>;
   using memory = wide::memory<R, Tokens>;
-  static_assert(sizeof(memory) <= 227 * 1024);
+  static_assert(sizeof(memory) <= 226 * 1024);
   check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   int(sizeof(memory))),
              "asking for shared memory");
@@ -54,7 +55,8 @@ void launch_wide_tiles(stream_policy where, gemm_segments const& work,
     w_map = fused_w_map(w, memory::slabs, 1);
     x_map = fused_x_map(x, x_stride, work, x_rows);
   }
-  wide::arguments<R, Epilogue> args{work, w, epilogue, work.cols, slabs, x_rows};
+  wide::arguments<R, Epilogue> args{
+      work, w, epilogue, work.cols, slabs, x_rows, is_w_constant && work.offsets == nullptr};
   args.work.cols = ceil_div(w.groups(), i64(slabs)) * 64;
   i64 const tiles = tile_count(args.work, Tokens, 64);
   launch_with({in_clusters(2), starting_early()}, where, kernel,

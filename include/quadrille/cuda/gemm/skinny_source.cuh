@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Quadrille authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+/// Quantized activations as the X of the skinny kernel: its blocks decode them, all of X each, in place of a kernel
+/// before it, which would have to wait for earlier work and this one for it.
+
+#include <quadrille/cuda/gemm/coded.cuh>
+#include <quadrille/cuda/gemm/skinny_block.cuh>
+
+namespace quadrille::detail {
+
+/// X as codes and scales.
+template <class R, class Layout>
+struct skinny_source {
+  static constexpr bool is_decoded = true;
+  static constexpr int copiers = 4;
+  static constexpr i32 copied_by = copiers;
+  coded_matrix<R, Layout> matrix;
+};
+
+/// What copying warp `warp` of a block does.
+template <class R, class Layout, class Block>
+__device__ __forceinline__ void decode_activations(skinny_source<R, Layout> const& x,
+                                                   Block const& block, int warp) {
+  using matrix = coded_matrix<R, Layout>;
+  constexpr int each = 64 / matrix::chunk;  // threads for a token's columns of a record
+  constexpr int pieces = matrix::chunk / 8;
+  constexpr int threads = skinny_source<R, Layout>::copiers * 32;
+  constexpr int ahead = 2;                   // chunks that a thread asks for at once
+  static_assert(Block::shape::tokens == 8);  // swizzled by the token's last three bits
+  i32 const records = block.args.grid.k_warps * Block::shape::steps;
+  int const log2_records = 31 - __clz(records);
+  i32 const cols = i32(block.args.w.cols);
+  int const thread = warp * 32 + block.lane;
+  skinny_place place;
+  for (u32 index = blockIdx.x;; index += gridDim.x) {
+    skinny_tile const tile = block.locate(index);
+    if (tile.tokens == 0) break;
+    i32 const count = tile.tokens * records * each;
+    for (i32 slab = 0; slab < block.rounds * records; slab += records) {
+      u32 const to = block.stages + u32(place.stage) * block.stage_bytes();
+      auto const token_of = [&](i32 i) { return i / each >> log2_records; };
+      auto const record_of = [&](i32 i) { return i / each & (records - 1); };
+      auto const col_of = [&](i32 i) {
+        return (slab + record_of(i)) * 64 + i % each * matrix::chunk;
+      };
+      for (i32 first = 0; first < count; first += ahead * threads) {
+        typename matrix::raw parts[ahead];
+#pragma unroll
+        for (int a = 0; a < ahead; ++a) {
+          i32 const i = first + a * threads + thread;
+          parts[a] = {};
+          if (i < count && col_of(i) < cols)
+            parts[a] = x.matrix.fetch(u32(tile.row + token_of(i)), u32(col_of(i)));
+        }
+        if (first == 0) skinny_wait(block.empty + place.stage, place.phase ^ 1);
+#pragma unroll
+        for (int a = 0; a < ahead; ++a) {
+          i32 const i = first + a * threads + thread;
+          if (i >= count) break;
+          i32 const token = token_of(i);
+          u32 words[pieces][4];
+          matrix::decode(parts[a], words);
+#pragma unroll
+          for (int piece = 0; piece < pieces; ++piece)
+            store_shared(to + u32(record_of(i) * Block::shape::tile_bytes + token * 128 +
+                                  (i % each * pieces + piece ^ token) * 16),
+                         words[piece]);
+        }
+      }
+      ::cuda::ptx::mbarrier_arrive(block.full + place.stage);
+      place.next(block.args.grid.depth);
+    }
+  }
+  if constexpr (target::compute_capability >= 90) cudaTriggerProgrammaticLaunchCompletion();
+}
+
+}  // namespace quadrille::detail
