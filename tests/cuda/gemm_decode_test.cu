@@ -46,7 +46,7 @@ void for_each_grid(F const& f) {
 template <class R>
 struct weights {
   // Not whole: groups of 64 rows, stretches along K. Blocks of few rows make two tiles, and rings are used twice.
-  static constexpr i64 cols = 1500, depth = 4512;
+  static constexpr i64 cols = 1500, depth = 3104;
   quantized_operand<R> b;
   packed_operand<R> packed;
   explicit weights(values v) : b(v, cols, depth, 2), packed(b) {}
@@ -64,7 +64,10 @@ void check_grids(weights<R> const& w, values v, i64 rows, X const& x) {
     detail::launch_skinny_tiles<Shape>(
         on(nullptr), work, prepacked_ref<R, u8 const>(w.packed.ref), x(a), false,
         epilogue_of(a.on_device(), w.packed.ref, {d.data(), rows, w.cols}), grid);
-    check_close(d.host(), exact, skinny, w.depth);
+    std::vector<float> const values = d.host();
+    CHECK(first_wrong(values, exact, skinny, w.depth) == -1);
+    // Without a split along K nearly 200 steps add to one sum, and each cuts it to 24 bits.
+    CHECK(double(relative_error(values, exact)) <= double(w.depth / 512 * norm_bound_of(skinny)));
   });
 }
 
@@ -77,13 +80,12 @@ void check_plain(weights<R> const& w, i64 rows) {
 }
 
 template <class RA, class R, class Layout = row_major_scales>
-void check_decoded(values v) {
+void check_decoded(values v, i64 rows) {
   weights<R> const w(v);
-  for (i64 const rows : {1, 7, 21})
-    check_grids<detail::skinny_shape<1, false>, R, quantized_operand<RA, Layout>>(
-        w, v, rows, [](auto const& a) {
-          return detail::skinny_source{detail::coded_matrix(std::as_const(a.device).ref())};
-        });
+  check_grids<detail::skinny_shape<1, false>, R, quantized_operand<RA, Layout>>(
+      w, v, rows, [](auto const& a) {
+        return detail::skinny_source{detail::coded_matrix(std::as_const(a.device).ref())};
+      });
 }
 
 template <class R>
@@ -152,19 +154,20 @@ void check_every_scale(int first, int unit) {
 
 TEST_CASE("gemm on the GPU: all grids of the skinny path, BF16 activations") {
   weights<nvfp4> const w(values::normal);
-  for (i64 const rows : {1, 8, 21}) check_plain<detail::skinny_shape<1, false>>(w, rows);
-  for (i64 const rows : {9, 37}) check_plain<detail::skinny_shape<2, false>>(w, rows);
-  for (i64 const rows : {17, 70}) check_plain<detail::skinny_shape<4, false>>(w, rows);
-  if (detail::has_hopper_code())
-    for (i64 const rows : {17, 70}) check_plain<detail::skinny_shape<4, true>>(w, rows);
+  check_plain<detail::skinny_shape<1, false>>(w, 8);
+  check_plain<detail::skinny_shape<1, false>>(w, 21);
+  check_plain<detail::skinny_shape<2, false>>(w, 37);
+  check_plain<detail::skinny_shape<4, false>>(w, 70);
+  if (detail::has_hopper_code()) check_plain<detail::skinny_shape<4, true>>(w, 70);
 }
 
 TEST_CASE("gemm on the GPU: all grids of the skinny path, quantized activations") {
-  check_decoded<nvfp4, nvfp4>(values::normal);
-  check_decoded<nvfp4, nvfp4, tiled_128x4_scales>(values::random_codes);
-  check_decoded<mxfp4, mxfp4>(values::stages);
-  check_decoded<integers, nvfp4>(values::random_codes);
-  check_decoded<uniform_mx, mxfp4>(values::random_codes);
+  check_decoded<nvfp4, nvfp4>(values::normal, 1);
+  check_decoded<nvfp4, nvfp4>(values::random_codes, 21);
+  check_decoded<nvfp4, nvfp4, tiled_128x4_scales>(values::normal, 7);
+  check_decoded<mxfp4, mxfp4>(values::stages, 21);
+  check_decoded<integers, nvfp4>(values::random_codes, 7);
+  check_decoded<uniform_mx, mxfp4>(values::random_codes, 7);
 }
 
 TEST_CASE("gemm on the GPU: every code and scale of activations is decoded exactly") {
