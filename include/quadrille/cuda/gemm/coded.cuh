@@ -18,9 +18,8 @@ __device__ __forceinline__ void decode_eight(u32 codes, u32 scale, u32 (&out)[4]
   constexpr int rest = -code::raw_exponent - up;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    u32 const two = (codes >> 8 * i & 0xff) * 0x1001;  // the low bits of both halves
-    out[i] = fma_bf16x2<0>(code::raw(two), twice_bf16(exp2i(up)),
-                           twice_bf16(-code::offset * exp2i(-rest)));
+    u32 const raw = code::raw(two_codes(codes >> 8 * i & 0xff));
+    out[i] = fma_bf16x2<0>(raw, twice_bf16(exp2i(up)), twice_bf16(-code::offset * exp2i(-rest)));
     if constexpr (rest != 0) out[i] = multiply_bf16x2(out[i], twice_bf16(exp2i(rest)));
     out[i] = multiply_bf16x2(out[i], scale);
   }

@@ -111,8 +111,7 @@ static __global__ void __launch_bounds__(128) prepack_kernel(prepack_arguments<R
       for (int j = 0; j < 4; ++j)
 #pragma unroll
         for (int k = 0; k < 4; ++k)
-          v[j / 2][j % 2][k] =
-              code::raw((pairs[k] >> 8 * j & 255) * 0x1001u);  // the high code 12 bits up
+          v[j / 2][j % 2][k] = code::raw(two_codes(pairs[k] >> 8 * j & 255));
       reinterpret_cast<uint4*>(to)[threadIdx.x] =
           uint4{code::gather(v[0], 0), code::gather(v[0], 1), code::gather(v[1], 0),
                 code::gather(v[1], 1)};

@@ -47,6 +47,9 @@ struct shift_factors {
   u32 by6 = 1 << 6;
 };
 
+/// The two codes of a byte in the low bits of both halves, beside bits that raw() of a fragment_code takes off.
+QUADRILLE_LEAF constexpr u32 two_codes(u32 byte) { return byte * 0x1001u; }
+
 /// The codes of a lane in two k16 steps, as two words, and eight of a step in the halves of four words as BF16
 /// numbers.
 ///   raw(two)                          for the codes in the low bits of both halves, 16 bits that are the BF16
