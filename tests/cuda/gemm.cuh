@@ -22,6 +22,15 @@ using enum gemm_path;
 
 inline constexpr u64 seed = 11;
 
+/// INT4 with scales for 32 columns, and E1M2 with powers of two.
+struct integers : nvfp4 {
+  using element = quadrille::int4;
+  using block = shape<1, 32>;
+};
+struct uniform_mx : mxfp4 {
+  using element = e1m2;
+};
+
 enum class values {
   normal,
   heavy,
@@ -91,6 +100,14 @@ struct quantized_operand {
   auto on_host() const { return host.ref(); }
   auto exact() const { return gemm_test::exact_values(host); }
 
+  /// What the host's memory has to the device's.
+  void upload() {
+    auto const to = device.ref();
+    copy(to.codes, host.codes());
+    if constexpr (std::is_same_v<Layout, row_major_scales>) copy(to.scales, host.scales());
+    copy(to.outer, host.outer());
+  }
+
  private:
   // Any code and, where scales are one byte, any scale that is a number: for UE8M0 out of 20 binades.
   void randomize(u64 s) {
@@ -101,16 +118,17 @@ struct quantized_operand {
       bool const is_half = host.cols() % 2 == 1 && i % bytes == bytes - 1;
       to.codes[i] = u8(draw() & (is_half ? 0x0fu : 0xffu));
     }
-    copy(device.ref().codes, to.codes, host.codes().size());
     if constexpr (std::is_same_v<Layout, row_major_scales> && sizeof(to.scales[0]) == 1) {
       constexpr bool is_ue8m0 = std::is_same_v<typename R::scale::format, ue8m0>;
       for (i64 i = 0; i < i64(host.scales().size()); ++i)
         to.scales[i] = u8(is_ue8m0 ? 117 + draw() % 20 : draw() % 0x7f);
-      copy(device.ref().scales, to.scales, host.scales().size());
     }
+    upload();
   }
-  static void copy(void* to, void const* from, std::size_t bytes) {
-    check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+  template <class T>
+  static void copy(T* to, std::vector<T> const& from) {
+    if (from.empty()) return;
+    check_cuda(cudaMemcpy(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
   }
 };
 
@@ -146,6 +164,15 @@ struct plain_operand {
     return to.values;
   }
 };
+
+/// What makes D of finished sums of A B^T, for a kernel that a test launches itself.
+template <class A, class B>
+auto epilogue_of(A const& a, B const& b, matrix_ref<float> d) {
+  return detail::matrix_epilogue<float, no_activation>{
+      detail::linear_epilogue_of(detail::as_device_operand(a), detail::as_device_operand(b), d.cols,
+                                 device_gemm_options<float>{}, no_activation{}),
+      d, true};
+}
 
 /// Whether this GPU, and what this program holds for it, can take a path.
 inline bool runs(gemm_path path) {

@@ -10,23 +10,6 @@ using namespace gemm_cuda;
 
 namespace {
 
-struct integers : nvfp4 {
-  using element = quadrille::int4;
-  using block = shape<1, 32>;
-};
-struct uniform_mx : mxfp4 {
-  using element = e1m2;
-};
-
-/// The linear epilogue of A B^T, D in FP32.
-template <class A, class B>
-auto epilogue_of(A const& a, B const& b, matrix_ref<float> d) {
-  auto const linear =
-      detail::linear_epilogue_of(detail::as_device_operand(a), detail::as_device_operand(b), d.cols,
-                                 device_gemm_options<float>{}, no_activation{});
-  return detail::matrix_epilogue<float, no_activation>{linear, d, true};
-}
-
 /// f(grid) for every grid of a shape for which there is room.
 template <class R, class Shape, class F>
 void for_each_grid(F const& f) {
@@ -88,52 +71,36 @@ void check_decoded(values v, i64 rows) {
       });
 }
 
-template <class R>
-device_quantized<R> on_device(quantized<R> const& q) {
-  device_quantized<R> result(on(nullptr), q.rows(), q.cols(), seed);
-  auto const copy = [](void* to, auto const& from) {
-    check_cuda(cudaMemcpy(to, from.data(), from.size(), cudaMemcpyHostToDevice));
-  };
-  copy(result.ref().codes, q.codes());
-  copy(result.ref().scales, q.scales());
-  if (result.ref().outer != nullptr)
-    check_cuda(
-        cudaMemcpy(result.ref().outer, q.ref().outer, sizeof(float), cudaMemcpyHostToDevice));
-  return result;
-}
-
 /// Row r of A has scale code `first` + r and all codes one after another; row c of W has a one at k = c, times the
 /// scale code `unit`. D is A times that: every element x scale that there is.
 template <class R>
 void check_every_scale(int first, int unit) {
   using E = typename R::element;
-  constexpr i64 rows = 8, cols = 64 * 132, depth = 64;
-  quantized<R> host_a(rows, depth, seed);
-  quantized<R> host_b(cols, depth, seed);
-  auto const a = host_a.ref();
-  auto const b = host_b.ref();
-  if (a.outer != nullptr) a.outer[0] = b.outer[0] = 1;
+  constexpr i64 rows = 8, cols = 64, depth = 64;
+  quantized_operand<R> a(values::zero, rows, depth, 1);
+  quantized_operand<R> b(values::zero, cols, depth, 2);
   u8 one = 0;
   while (E::decode(one) != 1) ++one;
-  for (i64 r = 0; r < rows; ++r) {
-    for (i64 k = 0; k < depth; ++k) a.codes[r * depth / 2 + k / 2] |= u8(k % 16 << k % 2 * 4);
-    for (i64 s = 0; s < a.scale_cols(); ++s) a.scales[r * a.scale_cols() + s] = u8(first + r);
-  }
-  for (i64 c = 0; c < cols; ++c) {
-    i64 const k = c % depth;
-    b.codes[c * depth / 2 + k / 2] = u8(one << k % 2 * 4);
-    for (i64 s = 0; s < b.scale_cols(); ++s) b.scales[c * b.scale_cols() + s] = u8(unit);
-  }
-  device_quantized<R> const on_device_a = on_device(host_a);
-  device_quantized<R> const on_device_b = on_device(host_b);
-  device_buffer<u8> packed(std::size_t(prepacked_bytes<R>(cols, depth)));
-  prepacked_ref<R> const p(packed.data(), on_device_b.ref().outer, cols, depth, 1, seed);
-  prepack(on(nullptr), on_device_b.ref(), p);
+  auto const fill = [](auto& x, auto const& code, auto const& scale) {
+    auto const to = x.host.ref();
+    for (i64 r = 0; r < to.rows; ++r) {
+      for (i64 k = 0; k < depth; k += 2)
+        to.codes[(r * depth + k) / 2] = u8(code(r, k) | code(r, k + 1) << 4);
+      for (i64 s = 0; s < to.scale_cols(); ++s) to.scales[r * to.scale_cols() + s] = u8(scale(r));
+    }
+    if (!x.host.outer().empty()) to.outer[0] = 1;
+    x.upload();
+  };
+  fill(
+      a, [](i64, i64 k) { return u32(k % 16); }, [&](i64 r) { return first + r; });
+  fill(
+      b, [&](i64 c, i64 k) { return u32(k == c ? one : 0); }, [&](i64) { return unit; });
+  packed_operand<R> const packed(b);
   device_buffer<float> d(std::size_t(rows * cols));
   detail::gemm_segments const work{rows, cols, depth, 1, rows, nullptr};
-  detail::launch_skinny(on(nullptr), work, prepacked_ref<R, u8 const>(p),
-                        detail::skinny_source{detail::coded_matrix(on_device_a.ref())}, false,
-                        epilogue_of(on_device_a, p, {d.data(), rows, cols}));
+  detail::launch_skinny(on(nullptr), work, prepacked_ref<R, u8 const>(packed.ref),
+                        detail::skinny_source{detail::coded_matrix(std::as_const(a.device).ref())},
+                        false, epilogue_of(a.on_device(), packed.ref, {d.data(), rows, cols}));
   std::vector<float> const values = d.host();
   for (i64 r = 0; r < rows; ++r) {
     double const scale = double(R::scale::format::decode(u8(first + r)));

@@ -8,10 +8,6 @@
 using namespace gemm_cuda;
 
 namespace {
-struct integers : nvfp4 {
-  using element = quadrille::int4;
-  using block = shape<1, 32>;
-};
 struct odd_blocks : nvfp4 {
   using block = shape<1, 24>;
   using scale = one_level<fp32>;

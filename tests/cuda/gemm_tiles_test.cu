@@ -26,14 +26,8 @@ void check_tiles(values v) {
       INFO(name_of(v) << ", " << rows << " rows, " << tokens << " tokens, " << kind << " "
                       << parts);
       device_buffer<float> d(std::size_t(rows * cols));
-      auto const left = detail::as_device_operand(a.on_device());
-      auto const right = detail::as_device_operand(p);
-      detail::matrix_epilogue<float, no_activation> const epilogue{
-          detail::linear_epilogue_of(left, right, cols, device_gemm_options<float>{},
-                                     no_activation{}),
-          matrix_ref<float>(d.data(), rows, cols), true};
       detail::gemm_segments const work{rows, cols, depth, 1, rows, nullptr};
-      launch(work, epilogue);
+      launch(work, epilogue_of(a.on_device(), p, {d.data(), rows, cols}));
       check_close(d.host(), exact, fused, depth);
     };
     auto const split = [&]<int Tokens> {

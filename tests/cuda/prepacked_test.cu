@@ -9,14 +9,6 @@ using namespace gemm_cuda;
 
 namespace {
 
-struct integers : nvfp4 {
-  using element = quadrille::int4;
-  using block = shape<1, 32>;
-};
-struct uniform_mx : mxfp4 {
-  using element = e1m2;
-};
-
 template <class R>
 quantized<R> there_and_back(quantized_operand<R> const& q, i32 count) {
   i64 const rows = q.host.rows() / count;
