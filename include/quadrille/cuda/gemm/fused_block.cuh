@@ -154,6 +154,7 @@ __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
   u16 const to = u16(mine.pair == 2 ? 3 : 1 << mine.rank);
   tile_walk<Tokens, rows> walk(args.work, mine.first, mine.step);
   cursor<memory<R, Tokens>::stages> at;
+  bool has_waited = false;
   for (gemm_tile tile; walk.next(tile);) {
     i32 const row = i32(tile.row) + from;
     i32 const group = tile.segment * groups + i32(mine.row_of(tile)) / 64;
@@ -163,6 +164,8 @@ __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
       ptx::mbarrier_arrive_expect_tx(
           ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
           u32(slabs * mine.pair * args.x_rows * slab * 2) + u32(sizeof(shared.w[0])));
+      if (!has_waited) cudaGridDependencySynchronize();  // when nothing else is left to do
+      has_waited = true;
 #pragma unroll
       for (int i = 0; i < slabs; ++i)
         ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global,

@@ -17,7 +17,8 @@ static __global__ void __launch_bounds__(threads, 1)
     extern __shared__ __align__(1024) u8 dynamic[];
     auto& shared = *reinterpret_cast<memory<R, Tokens>*>(dynamic);
     prepare(shared, args.split, args.x_rows);
-    wait_for_earlier_work();
+    cudaTriggerProgrammaticLaunchCompletion();
+    if (threadIdx.x < consumers || args.work.offsets != nullptr) cudaGridDependencySynchronize();
     if (threadIdx.x >= consumers) {
       hopper::give_registers<40>();
       if (threadIdx.x < consumers + 32 && elect()) produce(args, x_map, w_map, shared);

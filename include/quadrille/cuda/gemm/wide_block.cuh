@@ -11,7 +11,8 @@
 /// Few tokens make the rate of instructions the limit: of decoding, and 7 + tokens / 4 clocks for each wgmma, in
 /// which the registers that it takes are read. So a stage is long, and little is done once a stage.
 ///
-/// As many warps have one thread each copy X and W by TMA. Each block loads every second tile of X for both.
+/// Four more warps have one thread each copy by TMA: three W, one X, of which each block loads every second tile for
+/// both. W, if it is constant, is asked for as soon as there are barriers, long before X may be.
 ///
 /// Shared memory, see wide::memory:
 ///   ring   of stages, as many as there is room for: X, `slabs` of 64 k each, and behind all X, W
@@ -30,7 +31,8 @@ inline constexpr int halved = 2;                   // up to so many slabs have t
 inline constexpr int most_units = most_slabs / 2;  // warpgroups of a block
 inline constexpr int consumers = most_units * 128;
 inline constexpr int threads = consumers + 128;
-inline constexpr int group = 2;  // multiplications of 16 k at once
+inline constexpr int w_copiers = 3;  // warps; one more copies X
+inline constexpr int group = 2;      // multiplications of 16 k at once
 
 template <class R, int Tokens>
 struct memory {
@@ -117,59 +119,81 @@ struct share {
 template <int Tokens>
 using walk_of = tile_walk<Tokens, 64>;
 
-/// A thread of copying warp `warp`: it loads W for a multiplying warpgroup, and that of the first one also X.
-template <int Tokens, class R, class Epilogue>
-__device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
-                                        CUtensorMap const& x_map, CUtensorMap const& w_map,
-                                        memory<R, Tokens>& shared, int warp) {
-  namespace ptx = ::cuda::ptx;
-  constexpr int slabs = memory<R, Tokens>::slabs;
-  i32 const groups = i32(args.weights.groups());
-  share<Tokens> const mine(args);
-  if (warp >= mine.units) return;
-  unit const own = mine.unit_of(warp);
-  int turn = own.part;  // 0: the stage is its own
-  auto const bring_w = [&](gemm_tile const& tile, int stage, i32 k) {
-    mbarrier* const full = &shared.full[stage];
-    ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, full,
-                            u32(memory<R, Tokens>::w_bytes));
-    ptx::cp_async_bulk_tensor(
-        ptx::space_cluster, ptx::space_global, mine.w_of(shared, stage, warp), &w_map,
-        {0, k * fused::pieces, tile.segment * groups + mine.first_slab(tile) + own.slab}, full);
-  };
+/// The stages of a block's tiles, as one that copies goes through them: f(tile, stage, k, number) when a stage may be
+/// filled, whose `full` then waits for one arrival.
+template <int Tokens, class R, class Epilogue, class F>
+__device__ __forceinline__ void fill_stages(arguments<R, Epilogue> const& args,
+                                            memory<R, Tokens>& shared, share<Tokens> const& mine,
+                                            F const& f) {
   walk_of<Tokens> walk(args.work, int(blockIdx.x / 2), int(gridDim.x / 2));
-  i32 early = 0;  // stages whose W is on its way
-  if (args.is_w_early) {
-    walk_of<Tokens> first = walk;
-    if (gemm_tile tile; first.next(tile))
-      for (; early < min(mine.depth, mine.stages); ++early)
-        if (own.parts == 1 || early % 2 == own.part) bring_w(tile, early, early * slabs);
-    cudaGridDependencySynchronize();
-  }
   int stage = 0;
   u32 phase = 0;
-  for (gemm_tile tile; walk.next(tile);) {
-    for (i32 k = 0; k < mine.stages * slabs; k += slabs) {
+  u32 number = 0;  // of the stage, from the first tile on
+  for (gemm_tile tile; walk.next(tile);)
+    for (i32 i = 0; i < mine.stages; ++i) {
       fused::wait(shared.empty[stage], phase ^ 1);
-      mbarrier* const full = &shared.full[stage];
-      if (turn == 0 && early <= 0) bring_w(tile, stage, k);
-      ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
-                                     u32(warp == 0 ? slabs * args.x_rows * fused::slab * 2 : 0));
-      if (warp == 0)
-#pragma unroll
-        for (int i = 0; i < slabs; i += 2)
-          ptx::cp_async_bulk_tensor(
-              ptx::space_cluster, ptx::space_global,
-              mine.x_of(shared, stage) + (i + mine.rank) * Tokens * fused::slab * 2, &x_map,
-              {(k + i + mine.rank) * fused::slab * 2, i32(tile.row)}, full, u16(3));
-      turn ^= own.parts - 1;
-      --early;
+      // A block with one part of its only slab does not read the other's stages, but its X arrives there too.
+      if (mine.slabs == 1) fused::wait(shared.full[stage], phase ^ 1);
+      f(tile, stage, i * memory<R, Tokens>::slabs, number++);
       if (++stage == mine.depth) {
         stage = 0;
         phase ^= 1;
       }
     }
+}
+
+/// A thread of copying warp `warp` loads W for every third multiplying warpgroup.
+template <int Tokens, class R, class Epilogue>
+__device__ __forceinline__ void copy_w(arguments<R, Epilogue> const& args, CUtensorMap const& w_map,
+                                       memory<R, Tokens>& shared, int warp) {
+  namespace ptx = ::cuda::ptx;
+  constexpr u32 bytes = memory<R, Tokens>::w_bytes;
+  constexpr int most = (most_units + w_copiers - 1) / w_copiers;
+  share<Tokens> const mine(args);
+  if (warp >= mine.units) return;
+  i32 slab[most];
+  u32 left_out[most];  // stages of this number modulo 2: the other part's
+#pragma unroll
+  for (int i = 0; i < most; ++i) {
+    unit const own = mine.unit_of(warp + i * w_copiers);
+    slab[i] = own.slab;
+    left_out[i] = own.parts == 2 ? u32(own.part ^ 1) : 2;
   }
+  i32 const groups = i32(args.weights.groups());
+  fill_stages(args, shared, mine, [&](gemm_tile const& tile, int stage, i32 k, u32 number) {
+    mbarrier* const full = &shared.full[stage];
+#pragma unroll
+    for (int i = 0; i < most; ++i) {
+      int const warpgroup = warp + i * w_copiers;
+      if (warpgroup >= mine.units || number % 2 == left_out[i]) continue;
+      ptx::mbarrier_expect_tx(ptx::sem_relaxed, ptx::scope_cta, ptx::space_shared, full, bytes);
+      ptx::cp_async_bulk_tensor(
+          ptx::space_cluster, ptx::space_global, mine.w_of(shared, stage, warpgroup), &w_map,
+          {0, k * fused::pieces, tile.segment * groups + mine.first_slab(tile) + slab[i]}, full);
+    }
+    ptx::mbarrier_arrive(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full);
+  });
+}
+
+/// A thread of the last copying warp loads this block's tiles of X for both.
+template <int Tokens, class R, class Epilogue>
+__device__ __forceinline__ void copy_x(arguments<R, Epilogue> const& args, CUtensorMap const& x_map,
+                                       memory<R, Tokens>& shared) {
+  namespace ptx = ::cuda::ptx;
+  constexpr int slabs = memory<R, Tokens>::slabs;
+  share<Tokens> const mine(args);
+  fill_stages(args, shared, mine, [&](gemm_tile const& tile, int stage, i32 k, u32 number) {
+    mbarrier* const full = &shared.full[stage];
+    ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
+                                   u32(slabs * args.x_rows * fused::slab * 2));
+    if (number == 0) cudaGridDependencySynchronize();  // when nothing else is left to do
+#pragma unroll
+    for (int i = 0; i < slabs; i += 2)
+      ptx::cp_async_bulk_tensor(
+          ptx::space_cluster, ptx::space_global,
+          mine.x_of(shared, stage) + (i + mine.rank) * Tokens * fused::slab * 2, &x_map,
+          {(k + i + mine.rank) * fused::slab * 2, i32(tile.row)}, full, u16(3));
+  });
 }
 
 /// A multiplying warpgroup.
@@ -384,25 +408,26 @@ __device__ __forceinline__ void consume(arguments<R, Epilogue> const& args,
   }
 }
 
+/// For this block; the other one's threads wait for the cluster's barrier.
 template <int Tokens, class R>
 __device__ __forceinline__ void prepare(memory<R, Tokens>& shared, share<Tokens> const& mine,
                                         int x_rows) {
   namespace ptx = ::cuda::ptx;
   fused::clear_rest(shared.ring, mine.depth * memory<R, Tokens>::slabs, Tokens, x_rows);
-  int const i = int(threadIdx.x);  // one thread's initialisations come one after another
-  static_assert(most_units <= memory<R, Tokens>::most_depth);
-  if (i < memory<R, Tokens>::most_depth) {
-    ptx::mbarrier_init(&shared.full[i], u32(mine.units));
-    ptx::mbarrier_init(&shared.empty[i], u32(4 * mine.slabs));
-    if (i < most_units) {
-      ptx::mbarrier_init(&shared.ready[i], 4);
-      ptx::mbarrier_init(&shared.landed[i], 1);
+  // A warp's initialisations come one after another.
+  int const warp = int(threadIdx.x) / 32;
+  static_assert(memory<R, Tokens>::most_depth + most_units <= threads / 32);
+  if (threadIdx.x % 32 == 0 && warp < memory<R, Tokens>::most_depth + most_units) {
+    if (warp < memory<R, Tokens>::most_depth) {
+      ptx::mbarrier_init(&shared.full[warp], u32(min(mine.units, w_copiers) + 1));
+      ptx::mbarrier_init(&shared.empty[warp], u32(4 * mine.slabs));
+    } else {
+      ptx::mbarrier_init(&shared.ready[warp - memory<R, Tokens>::most_depth], 4);
+      ptx::mbarrier_init(&shared.landed[warp - memory<R, Tokens>::most_depth], 1);
     }
     ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
   }
   __syncthreads();
-  ptx::barrier_cluster_arrive();
-  ptx::barrier_cluster_wait();
 }
 
 }  // namespace wide

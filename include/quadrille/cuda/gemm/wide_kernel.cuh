@@ -18,15 +18,27 @@ static __global__ void __launch_bounds__(threads, 1)
     extern __shared__ __align__(1024) u8 dynamic[];
     auto& shared = *reinterpret_cast<memory<R, Tokens>*>(dynamic);
     prepare(shared, share<Tokens>(args), args.x_rows);
+    ::cuda::ptx::barrier_cluster_arrive();
     cudaTriggerProgrammaticLaunchCompletion();
-    if (threadIdx.x < consumers || !args.is_w_early) cudaGridDependencySynchronize();
-    if (threadIdx.x >= consumers) {
-      hopper::give_registers<32>();
-      if (fused::elect()) produce(args, x_map, w_map, shared, int(threadIdx.x - consumers) / 32);
-      __syncwarp();
-    } else {
+    int const copier = int(threadIdx.x - consumers) / 32;
+    if (threadIdx.x < consumers) {
       hopper::take_registers<112>();
+      ::cuda::ptx::barrier_cluster_wait();
+      cudaGridDependencySynchronize();
       consume(args, shared);
+    } else {
+      hopper::give_registers<32>();
+      if (copier < w_copiers) {  // what it copies to is this block's
+        if (!args.is_w_early) cudaGridDependencySynchronize();
+        if (fused::elect()) copy_w(args, w_map, shared, copier);
+        __syncwarp();
+        ::cuda::ptx::barrier_cluster_wait();
+      } else {
+        ::cuda::ptx::barrier_cluster_wait();
+        if (args.work.offsets != nullptr) cudaGridDependencySynchronize();
+        if (fused::elect()) copy_x(args, x_map, shared);
+        __syncwarp();
+      }
     }
     // The other block may still copy into this one's shared memory and arrive at its barriers.
     ::cuda::ptx::barrier_cluster_arrive();
