@@ -13,6 +13,11 @@ __device__ __forceinline__ u32 shared_address(void const* p) {
   return u32(__cvta_generic_to_shared(p));
 }
 
+/// Asks the L2 for 128 bytes. Earlier work may still write them: it writes to the L2.
+__device__ __forceinline__ void prefetch(void const* from) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
+
 /// Copies 16 bytes from global to shared memory, both at multiples of 16, if index < count.
 /// (The condition is part of the statement: a branch would keep the compiler from mixing it with others.)
 __device__ __forceinline__ void copy16_if(int index, int count, u32 to, void const* from) {

@@ -6,6 +6,7 @@
 /// reads BF16.
 
 #include <quadrille/cuda/dequantized.cuh>
+#include <quadrille/cuda/gemm/ampere.cuh>
 #include <quadrille/cuda/gemm/prepacked_layout.cuh>
 
 namespace quadrille::detail {
@@ -38,6 +39,12 @@ struct coded_matrix {
 
   __device__ __forceinline__ raw fetch(u32 row, u32 col) const {
     return source.template fetch<chunk, true>(row, col);
+  }
+  /// Asks the L2 for what is fetched, which earlier work may still write.
+  __device__ __forceinline__ void prefetch(u32 row, u32 col) const {
+    auto const& q = source.q;
+    ampere::prefetch(q.codes + u64(row) * u64(q.cols / 2) + col / 2);
+    ampere::prefetch(&q.scale(row, col / u32(R::block::cols)));
   }
   /// Of raw{}: zeros.
   __device__ __forceinline__ static void decode(raw const& from, u32 (&words)[chunk / 8][4]) {

@@ -5,6 +5,8 @@
 /// The instructions of Hopper's tensor cores (PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate")
 /// apart from what they are used for. Barriers and bulk copies are cuda::ptx's.
 
+#include <cuda.h>
+
 #include <quadrille/arch/target.hpp>
 #include <quadrille/cuda/stream.cuh>
 #include <quadrille/format.hpp>
@@ -52,6 +54,13 @@ template <int N>
 __device__ __forceinline__ void wgmma_hold(float (&d)[N]) {
 #pragma unroll
   for (int i = 0; i < N; ++i) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+/// Asks the L2 for a box of a matrix. Earlier work may still write it: it writes to the L2.
+__device__ __forceinline__ void prefetch(CUtensorMap const& map, i32 byte, i32 row) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map),
+               "r"(byte), "r"(row)
+               : "memory");
 }
 
 /// Arrives at the barrier that is at `barrier` in block `rank` of the cluster. (cuda::ptx's form releases at

@@ -74,7 +74,7 @@ struct skinny_block {
   u32 stages;  // shared-memory addresses
   u32 weights;
   float* sums;
-  u32 const* first;
+  u32* first;
   i32 rounds;  // stretches of each warp in a tile: a multiple of ahead / steps
   i32 slabs;
   int lane;
@@ -86,19 +86,34 @@ struct skinny_block {
 
   __device__ __forceinline__ skinny_tile locate(u32 index) const {
     gemm_segments const& all = args.all;
-    if (index >= first[all.count]) return {};
-    i32 low = 0;
-    for (i32 high = all.count; high - low > 1;) {
-      i32 const middle = (low + high) / 2;
-      (index >= first[middle] ? low : high) = middle;
+    i32 segment = 0;
+    u32 token_tiles = args.token_tiles;
+    u32 before = 0;  // tiles of other segments
+    if (all.offsets == nullptr) {
+      if (index >= args.tiles * u32(all.count)) return {};
+      if (all.count > 1) segment = i32(index / args.tiles);
+      before = u32(segment) * args.tiles;
+    } else {
+      if (index >= first[all.count]) return {};
+      for (i32 high = all.count; high - segment > 1;) {
+        i32 const middle = (segment + high) / 2;
+        (index >= first[middle] ? segment : high) = middle;
+      }
+      before = first[segment];
     }
-    i64 const begin = all.first_row(low);
-    i64 const size = all.first_row(low + 1) - begin;
-    u32 const token_tiles = u32(ceil_div(size, i64(shape::tokens)));
-    u32 const inside = index - first[low];
-    i64 const row = i64(inside % token_tiles) * shape::tokens;
-    return {low, i32(min(size - row, i64(shape::tokens))), begin + row,
-            i64(inside / token_tiles) * block_units()};
+    i64 const begin = all.first_row(segment);
+    i64 const size = all.first_row(segment + 1) - begin;
+    if (all.offsets != nullptr) token_tiles = u32(ceil_div(size, i64(shape::tokens)));
+    u32 const col = token_tiles == 1 ? index - before : (index - before) / token_tiles;
+    i64 const row = i64(index - before - col * token_tiles) * shape::tokens;
+    return {segment, i32(min(size - row, i64(shape::tokens))), begin + row,
+            i64(col) * block_units()};
+  }
+
+  /// All threads meet once: then the barriers are ready, and tiles are counted.
+  __device__ __forceinline__ static void meet() { __syncthreads(); }
+  __device__ __forceinline__ static void wait_for_earlier() {
+    if constexpr (target::compute_capability >= 90) cudaGridDependencySynchronize();
   }
 
   // ---- X
@@ -117,6 +132,8 @@ struct skinny_block {
         ::cuda::ptx::mbarrier_arrive_expect_tx(::cuda::ptx::sem_release, ::cuda::ptx::scope_cta,
                                                ::cuda::ptx::space_shared, barrier,
                                                u32(records * args.x.box_rows * 128));
+        if (index == blockIdx.x && slab == 0)
+          wait_for_earlier();  // when nothing else is left to do
         for (i32 i = 0; i < records; ++i)
           fetch_tile(to + u32(i * shape::tile_bytes), (slab + i) * 128, i32(tile.row), barrier);
         place.next(args.grid.depth);
@@ -144,6 +161,7 @@ struct skinny_block {
       if (tile.tokens == 0) break;
       for (i32 slab = 0; slab < rounds * records; slab += records) {
         skinny_wait(empty + place.stage, place.phase ^ 1);
+        if (index == blockIdx.x && slab == 0) wait_for_earlier();
         u32 const to = stages + u32(place.stage) * stage_bytes();
         // Eight lanes copy the 128 bytes of a token.
         for (i32 i = warp * 4 + lane / 8; i < records * shape::tokens; i += 8) {
@@ -256,10 +274,17 @@ struct skinny_block {
     weight_stream w;
     w.to = own + lane * 16;
     w.next = i64(args.grid.k_warps * shape::steps) * layout::bytes;
+    if (!args.is_w_early) {
+      meet();
+      wait_for_earlier();
+    }
     seek(w, blockIdx.x, role);
 #pragma unroll 1
     for (int i = 0; i < shape::ahead - 1; ++i) copy_stretch<Steps>(w, role);
-    if constexpr (target::compute_capability >= 90) cudaGridDependencySynchronize();
+    if (args.is_w_early) {
+      meet();
+      wait_for_earlier();
+    }
 
     // A lane's share of ldmatrix: row lane % 8, and columns lane / 8 * 8 or, half a record on, 32 more.
     u32 const x = stages + u32(role.record * shape::tile_bytes + lane % 8 * 128);

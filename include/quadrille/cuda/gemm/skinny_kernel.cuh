@@ -24,14 +24,14 @@
 
 namespace quadrille::detail {
 
-/// first[s] = tiles before segment s.
+/// A warp: first[s] = tiles before segment s.
 template <class Shape>
 __device__ __forceinline__ void count_tiles(gemm_segments const& all, i64 tiles_along_n,
                                             u32* first) {
-  if (threadIdx.x >= 32) return;
+  int const lane = int(threadIdx.x) % 32;
   u32 before = 0;
   for (i32 base = 0; base < all.count; base += 32) {
-    i32 const s = base + i32(threadIdx.x);
+    i32 const s = base + lane;
     u32 count = 0;
     if (s < all.count)
       count = u32(ceil_div(all.first_row(s + 1) - all.first_row(s), i64(Shape::tokens)) *
@@ -39,12 +39,42 @@ __device__ __forceinline__ void count_tiles(gemm_segments const& all, i64 tiles_
     u32 sum = count;
     for (int step = 1; step < 32; step *= 2) {
       u32 const other = __shfl_up_sync(0xffffffffu, sum, step);
-      if (int(threadIdx.x) >= step) sum += other;
+      if (lane >= step) sum += other;
     }
     if (s < all.count) first[s] = before + sum - count;
     before += __shfl_sync(0xffffffffu, sum, 31);
   }
-  if (threadIdx.x == 0) first[all.count] = before;
+  if (lane == 0) first[all.count] = before;
+}
+
+/// What the copying warps do first, while the others ask for W.
+template <class R, class X, class Shape, class Epilogue>
+__device__ __forceinline__ void prepare(skinny_arguments<R, X, Epilogue> const& args,
+                                        skinny_block<R, X, Shape, Epilogue> const& block,
+                                        int warp) {
+  for (int i = warp; i < args.grid.depth && block.lane == 0; i += X::copiers) {
+    ::cuda::ptx::mbarrier_init(block.full + i, u32(max(1, args.x.copied_by * 32)));
+    ::cuda::ptx::mbarrier_init(block.empty + i, u32(args.grid.warps()));
+  }
+  if constexpr (target::compute_capability >= 90)
+    ::cuda::ptx::fence_mbarrier_init(::cuda::ptx::sem_release, ::cuda::ptx::scope_cluster);
+  if (args.all.offsets != nullptr && warp == 0) {
+    if constexpr (target::compute_capability >= 90) cudaGridDependencySynchronize();
+    count_tiles<Shape>(args.all, ceil_div(args.w.groups() * 4, i64(block.block_units())),
+                       block.first);
+  }
+  // Each block asks for other parts of X.
+  if constexpr (X::is_decoded) {
+    constexpr u32 chunk = X::matrix_type::chunk;
+    u32 const chunks = u32(args.w.cols) / chunk;  // of a row
+    u32 const thread = (blockIdx.x * X::copiers + u32(warp)) * 32 + u32(block.lane);
+    u32 const i = thread * (256 / chunk);  // those of 128 bytes of codes
+    if (i64(i) < args.all.rows * chunks) args.x.matrix.prefetch(i / chunks, i % chunks * chunk);
+  } else if constexpr (target::compute_capability >= 90) {
+    if (args.x.copied_by == 0 && warp == 0 && block.lane == 0)
+      for (i32 k = i32(blockIdx.x); k < block.slabs; k += i32(gridDim.x))
+        hopper::prefetch(args.map, k * 128, 0);
+  }
 }
 
 template <class R, class X, class Shape, class Epilogue>
@@ -64,21 +94,6 @@ static __global__ void __launch_bounds__((Shape::max_warps + X::copiers) * 32, 1
       reinterpret_cast<skinny_barrier*>(sums + grid.buffers * shape::tokens * (cols + 4));
   auto* const empty = full + shape::max_depth;
   auto* const first = reinterpret_cast<u32*>(empty + shape::max_depth);
-  if (threadIdx.x == 0) {
-    if constexpr (target::compute_capability >= 90 && !X::is_decoded)
-      asm volatile("prefetch.tensormap [%0];" ::"l"(&args.map) : "memory");
-    for (int i = 0; i < grid.depth; ++i) {
-      ::cuda::ptx::mbarrier_init(full + i, u32(max(1, args.x.copied_by * 32)));
-      ::cuda::ptx::mbarrier_init(empty + i, u32(warps));
-    }
-  }
-  if constexpr (target::compute_capability >= 90) {
-    ::cuda::ptx::fence_mbarrier_init(::cuda::ptx::sem_release, ::cuda::ptx::scope_cluster);
-    if (!args.is_w_early) cudaGridDependencySynchronize();  // for what comes before in the stream
-  }
-  count_tiles<Shape>(args.all, ceil_div(args.w.groups() * 4, i64(cols / 16)), first);
-  __syncthreads();
-
   i32 const slabs = i32(args.w.slabs());
   block_type const block{args,
                          full,
@@ -87,7 +102,7 @@ static __global__ void __launch_bounds__((Shape::max_warps + X::copiers) * 32, 1
                          ampere::shared_address(skinny_shared + weights),
                          sums,
                          first,
-                         ceil_div(slabs, grid.k_warps * shape::steps),
+                         args.rounds,
                          slabs,
                          int(threadIdx.x) % 32};
   int const warp = int(threadIdx.x) / 32;
@@ -104,7 +119,8 @@ static __global__ void __launch_bounds__((Shape::max_warps + X::copiers) * 32, 1
     }
     return;
   }
-  if constexpr (target::compute_capability >= 90) cudaGridDependencySynchronize();
+  prepare(args, block, warp - warps);
+  block.meet();
   if constexpr (X::is_decoded) {
     decode_activations(args.x, block, warp - warps);
   } else if (args.x.copied_by != 0) {
@@ -258,15 +274,26 @@ void launch_skinny_tiles(stream_policy where, gemm_segments const& all,
                                         {128, cuuint32_t(x.box_rows)}});
   }
   i64 const units = i64(grid.row_warps) * Shape::units;
-  i64 const tiles = ceil_div(w.groups() * 4, units) * skinny_token_tiles<Shape>(all);
+  i64 const tiles_along_n = ceil_div(w.groups() * 4, units);
+  i64 const token_tiles = all.offsets == nullptr ? ceil_div(all.each, i64(Shape::tokens)) : 0;
+  i64 const tiles = tiles_along_n * skinny_token_tiles<Shape>(all);
   require(
       tiles < i64(1) << 31,
       "the product has too many rows for the decode kernel; it is meant for a few, use another");
-  launch_with({starting_early(is_hopper)}, where, kernel,
-              dim3(unsigned(min(tiles, i64(processors)))),
-              unsigned(32 * (grid.warps() + X::copiers)), bytes,
-              skinny_arguments<R, X, Epilogue>{
-                  all, w, x, epilogue, grid, map, is_w_constant && all.offsets == nullptr, {}});
+  launch_with(
+      {starting_early(is_hopper)}, where, kernel, dim3(unsigned(min(tiles, i64(processors)))),
+      unsigned(32 * (grid.warps() + X::copiers)), bytes,
+      skinny_arguments<R, X, Epilogue>{all,
+                                       w,
+                                       x,
+                                       epilogue,
+                                       grid,
+                                       u32(token_tiles),
+                                       u32(tiles_along_n * token_tiles),
+                                       i32(ceil_div(w.slabs(), i64(grid.k_warps * Shape::steps))),
+                                       map,
+                                       is_w_constant && all.offsets == nullptr,
+                                       {}});
 }
 
 /// Enqueues D = X W^T on the current device, for any number of rows of X: fast up to 32 a segment, and

@@ -47,6 +47,9 @@ struct skinny_arguments {
   X x;
   Epilogue epilogue;
   skinny_grid grid;
+  u32 token_tiles;  // tiles of a segment along the tokens, if all segments have as many rows,
+  u32 tiles;        // and all of its tiles
+  i32 rounds;       // stretches of each warp in a tile
   CUtensorMap map;  // of X, if the copy engine brings it
   bool is_w_early;  // W may be read, and which tiles there are is known, before earlier work ends
   shift_factors shifts;

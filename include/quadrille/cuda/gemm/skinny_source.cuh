@@ -16,7 +16,8 @@ struct skinny_source {
   static constexpr bool is_decoded = true;
   static constexpr int copiers = 4;
   static constexpr i32 copied_by = copiers;
-  coded_matrix<R, Layout> matrix;
+  using matrix_type = coded_matrix<R, Layout>;
+  matrix_type matrix;
 };
 
 /// What copying warp `warp` of a block does.
@@ -46,6 +47,7 @@ __device__ __forceinline__ void decode_activations(skinny_source<R, Layout> cons
         return (slab + record_of(i)) * 64 + i % each * matrix::chunk;
       };
       for (i32 first = 0; first < count; first += ahead * threads) {
+        if (index == blockIdx.x && slab == 0 && first == 0) block.wait_for_earlier();
         typename matrix::raw parts[ahead];
 #pragma unroll
         for (int a = 0; a < ahead; ++a) {
