@@ -18,7 +18,7 @@
 ///   weights   of each multiplying warp: `ahead` stretches, codes and then scales
 ///   sums      FP32: buffers x tokens x (rows + 4), to add the k_warps and to turn rows into columns
 ///   barriers  for each stage: full (the copies have landed), empty (every multiplying warp has read it)
-///   first     tiles before each segment
+///   first     tiles before each segment, if their sizes are on the device
 
 #include <quadrille/cuda/gemm/skinny_source.cuh>
 
