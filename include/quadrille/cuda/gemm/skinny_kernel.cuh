@@ -59,13 +59,13 @@ __device__ __forceinline__ void prepare(skinny_arguments<R, X, Epilogue> const& 
   if constexpr (target::compute_capability >= 90)
     ::cuda::ptx::fence_mbarrier_init(::cuda::ptx::sem_release, ::cuda::ptx::scope_cluster);
   if (args.all.offsets != nullptr && warp == 0) {
-    if constexpr (target::compute_capability >= 90) cudaGridDependencySynchronize();
+    block.wait_for_earlier();
     count_tiles<Shape>(args.all, ceil_div(args.w.groups() * 4, i64(block.block_units())),
                        block.first);
   }
   // Each block asks for other parts of X.
   if constexpr (X::is_decoded) {
-    constexpr u32 chunk = X::matrix_type::chunk;
+    constexpr u32 chunk = decltype(args.x.matrix)::chunk;
     u32 const chunks = u32(args.w.cols) / chunk;  // of a row
     u32 const thread = (blockIdx.x * X::copiers + u32(warp)) * 32 + u32(block.lane);
     u32 const i = thread * (256 / chunk);  // those of 128 bytes of codes

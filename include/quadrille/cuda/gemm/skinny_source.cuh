@@ -16,8 +16,7 @@ struct skinny_source {
   static constexpr bool is_decoded = true;
   static constexpr int copiers = 4;
   static constexpr i32 copied_by = copiers;
-  using matrix_type = coded_matrix<R, Layout>;
-  matrix_type matrix;
+  coded_matrix<R, Layout> matrix;
 };
 
 /// What copying warp `warp` of a block does.
