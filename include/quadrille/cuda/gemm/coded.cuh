@@ -17,9 +17,13 @@ __device__ __forceinline__ void decode_eight(u32 codes, u32 scale, u32 (&out)[4]
   using code = fragment_code<typename R::element>;
   constexpr int up = min(-code::raw_exponent, 126);
   constexpr int rest = -code::raw_exponent - up;
+  u32 const even = codes & 0x0f0f0f0fu;
+  u32 const odd = codes >> 4 & 0x0f0f0f0fu;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    u32 const raw = code::raw(two_codes(codes >> 8 * i & 0xff));
+    u32 two;  // byte i of each, with their signs, zeros, between them
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(two) : "r"(even), "r"(odd), "r"(0xc480 + 0x1111 * i));
+    u32 const raw = code::raw(two);
     out[i] = fma_bf16x2<0>(raw, twice_bf16(exp2i(up)), twice_bf16(-code::offset * exp2i(-rest)));
     if constexpr (rest != 0) out[i] = multiply_bf16x2(out[i], twice_bf16(exp2i(rest)));
     out[i] = multiply_bf16x2(out[i], scale);

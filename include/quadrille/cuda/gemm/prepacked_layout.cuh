@@ -47,13 +47,13 @@ struct shift_factors {
   u32 by6 = 1 << 6;
 };
 
-/// The two codes of a byte in the low bits of both halves, beside bits that raw() of a fragment_code takes off.
-QUADRILLE_LEAF constexpr u32 two_codes(u32 byte) { return byte * 0x1001u; }
+/// The two codes of a byte, one in each half.
+QUADRILLE_LEAF constexpr u32 two_codes(u32 byte) { return byte * 0x1001u & 0x000f000fu; }
 
 /// The codes of a lane in two k16 steps, as two words, and eight of a step in the halves of four words as BF16
 /// numbers.
-///   raw(two)                          for the codes in the low bits of both halves, 16 bits that are the BF16
-///                                     number value(code) * 2^raw_exponent (+ offset)
+///   raw(two)                          for a code in each half, 16 bits that are the BF16 number
+///                                     value(code) * 2^raw_exponent (+ offset)
 ///   code(raw)                         and back, for one
 ///   gather(v, step)                   the word of a step, from both steps' four pairs of raws
 ///   spread(words, step, v, shifts)    and back: what the kernels pay for
@@ -71,9 +71,7 @@ struct fragment_code<e2m1> {
   // both steps.
   static constexpr u32 left = 0x06030603u;
 
-  QUADRILLE_LEAF static constexpr u32 raw(u32 two) {
-    return (two & 0x00080008u) << 12 | (two & 0x00070007u) << 6;
-  }
+  QUADRILLE_LEAF static constexpr u32 raw(u32 two) { return two * (1 << 12 | 1 << 6) & mask; }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 12 & 8 | raw >> 6 & 7; }
   QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[2][4], int step) {
     u32 const fourth = v[0][3] >> 6 | rotate_left(v[1][3], 4);
@@ -97,9 +95,7 @@ struct fragment_code<e1m2> {
   static constexpr float offset = 0;
   static constexpr u32 mask = 0x80708070u;
 
-  QUADRILLE_LEAF static constexpr u32 raw(u32 two) {
-    return (two & 0x00080008u) << 12 | (two & 0x00070007u) << 4;
-  }
+  QUADRILLE_LEAF static constexpr u32 raw(u32 two) { return two * (1 << 12 | 1 << 4) & mask; }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 12 & 8 | raw >> 4 & 7; }
   QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[2][4], int step) {
     return v[step][0] | v[step][1] >> 4 | rotate_right(v[step][2], 8) |
@@ -122,7 +118,7 @@ struct fragment_code<twos_complement<4, Low>> {
   static constexpr float offset = 8;
   static constexpr u32 mask = 0x00f000f0u;
 
-  QUADRILLE_LEAF static constexpr u32 raw(u32 two) { return (two ^ 0x00080008u) << 4 & mask; }
+  QUADRILLE_LEAF static constexpr u32 raw(u32 two) { return (two ^ 0x00080008u) << 4; }
   QUADRILLE_LEAF static constexpr u32 code(u32 raw) { return raw >> 4 & 15 ^ 8; }
   QUADRILLE_LEAF static constexpr u32 gather(u32 const (&v)[2][4], int step) {
     return v[step][0] >> 4 | v[step][1] | v[step][2] << 4 | v[step][3] << 8;

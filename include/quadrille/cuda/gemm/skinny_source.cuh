@@ -29,45 +29,43 @@ __device__ __forceinline__ void decode_activations(skinny_source<R, Layout> cons
   constexpr int threads = skinny_source<R, Layout>::copiers * 32;
   constexpr int ahead = 2;                   // chunks that a thread asks for at once
   static_assert(Block::shape::tokens == 8);  // swizzled by the token's last three bits
-  i32 const records = block.args.grid.k_warps * Block::shape::steps;
+  i32 const records = block.args.grid.k_warps * Block::shape::steps;  // 2^n, at most threads / each
   int const log2_records = 31 - __clz(records);
   i32 const cols = i32(block.args.w.cols);
+  // A thread decodes the same columns of every so many tokens.
   int const thread = warp * 32 + block.lane;
+  i32 const record = thread / each & (records - 1);
+  i32 const first = thread / each >> log2_records;
+  i32 const step = threads / each >> log2_records;
+  i32 const piece = thread % each * pieces;
   skinny_place place;
   for (u32 index = blockIdx.x;; index += gridDim.x) {
     skinny_tile const tile = block.locate(index);
     if (tile.tokens == 0) break;
-    i32 const count = tile.tokens * records * each;
     for (i32 slab = 0; slab < block.rounds * records; slab += records) {
-      u32 const to = block.stages + u32(place.stage) * block.stage_bytes();
-      auto const token_of = [&](i32 i) { return i / each >> log2_records; };
-      auto const record_of = [&](i32 i) { return i / each & (records - 1); };
-      auto const col_of = [&](i32 i) {
-        return (slab + record_of(i)) * 64 + i % each * matrix::chunk;
-      };
-      for (i32 first = 0; first < count; first += ahead * threads) {
-        if (index == blockIdx.x && slab == 0 && first == 0) block.wait_for_earlier();
+      u32 const to = block.stages + u32(place.stage) * block.stage_bytes() +
+                     u32(record * Block::shape::tile_bytes);
+      i32 const col = (slab + record) * 64 + thread % each * matrix::chunk;
+      for (i32 pass = first; pass - first < tile.tokens; pass += ahead * step) {
+        if (index == blockIdx.x && slab == 0 && pass == first) block.wait_for_earlier();
         typename matrix::raw parts[ahead];
 #pragma unroll
         for (int a = 0; a < ahead; ++a) {
-          i32 const i = first + a * threads + thread;
+          i32 const token = pass + a * step;
           parts[a] = {};
-          if (i < count && col_of(i) < cols)
-            parts[a] = x.matrix.fetch(u32(tile.row + token_of(i)), u32(col_of(i)));
+          if (token < tile.tokens && col < cols)
+            parts[a] = x.matrix.fetch(u32(tile.row + token), u32(col));
         }
-        if (first == 0) skinny_wait(block.empty + place.stage, place.phase ^ 1);
+        if (pass == first) skinny_wait(block.empty + place.stage, place.phase ^ 1);
 #pragma unroll
         for (int a = 0; a < ahead; ++a) {
-          i32 const i = first + a * threads + thread;
-          if (i >= count) break;
-          i32 const token = token_of(i);
+          i32 const token = pass + a * step;
+          if (token >= tile.tokens) break;
           u32 words[pieces][4];
           matrix::decode(parts[a], words);
+          u32 const at = to + u32(token * 128 + (piece ^ token) * 16);
 #pragma unroll
-          for (int piece = 0; piece < pieces; ++piece)
-            store_shared(to + u32(record_of(i) * Block::shape::tile_bytes + token * 128 +
-                                  (i % each * pieces + piece ^ token) * 16),
-                         words[piece]);
+          for (int i = 0; i < pieces; ++i) store_shared(at ^ u32(i * 16), words[i]);
         }
       }
       ::cuda::ptx::mbarrier_arrive(block.full + place.stage);
