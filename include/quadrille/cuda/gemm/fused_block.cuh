@@ -343,17 +343,20 @@ class consumer {
     while (
         !ptx::mbarrier_try_wait_parity(ptx::sem_acquire, ptx::scope_cluster, &shared_.landed, 0)) {
     }
-#pragma unroll
-    for (int c = 0; c < most; ++c) {
-      if (c < first || c >= first + count) continue;
 #pragma unroll 1
-      for (int p = 0; p < split; ++p) {
-        if (p == mine_.rank) continue;
-        float4 const x = parts[(p * each + c - first) * consumers];
-        d[4 * c] += x.x;
-        d[4 * c + 1] += x.y;
-        d[4 * c + 2] += x.z;
-        d[4 * c + 3] += x.w;
+    for (int p = 0; p < split; ++p) {
+      if (p == mine_.rank) continue;
+      float4 x[most];
+#pragma unroll
+      for (int c = 0; c < most; ++c)
+        if (c >= first && c < first + count) x[c] = parts[(p * each + c - first) * consumers];
+#pragma unroll
+      for (int c = 0; c < most; ++c) {
+        if (c < first || c >= first + count) continue;
+        d[4 * c] += x[c].x;
+        d[4 * c + 1] += x[c].y;
+        d[4 * c + 2] += x[c].z;
+        d[4 * c + 3] += x[c].w;
       }
     }
     begin = tile.row + first * 8;
