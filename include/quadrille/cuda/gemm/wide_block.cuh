@@ -42,12 +42,17 @@ struct memory {
   // What the rest leaves, and a block of decode_coded_kernel, which wants 1 KB.
   static constexpr int ring_bytes = (Tokens == 64 ? 191 : 208) * 1024;
   static constexpr int most_depth = 12;
+  static constexpr int on_the_way = 48 * 1024;  // of W: see share::ahead
+  // W leaves its place in a stage when it is in registers, long before X does. (Of a shorter stage, another word to
+  // both blocks costs more than it gains.)
+  static constexpr bool frees_w = Tokens < 64;
   static constexpr int staged = 16;                   // tokens in `sums` at once
   static constexpr int rooms = Tokens == 64 ? 2 : 1;  // half of the tokens' sums fill them
   alignas(1024) u8 ring[ring_bytes];
   alignas(16) float sums[most_units][rooms][staged][fused::pitch];
   mbarrier full[most_depth];
   mbarrier empty[most_depth];
+  mbarrier w_empty[most_depth];  // if frees_w, for those who copy W
   // Of a warpgroup with half of K: the other one can take its sums, and the other one's are here.
   mbarrier ready[most_units];
   mbarrier landed[most_units];
@@ -78,9 +83,10 @@ template <int Tokens>
 struct share {
   int rank;
   int slabs;
-  int rows;    // slabs of rows that a block loads of each stage
-  int units;   // warpgroups that multiply
-  int depth;   // of the ring
+  int rows;   // slabs of rows that a block loads of each stage
+  int units;  // warpgroups that multiply
+  int depth;  // of the ring
+  int ahead;  // stages that W may be asked for before they are full: behind more, X would wait, and what makes it
   i32 stages;  // of each tile
   template <class R, class Epilogue>
   __device__ explicit share(arguments<R, Epilogue> const& args)
@@ -91,6 +97,8 @@ struct share {
         depth(min(memory<R, Tokens>::most_depth,
                   memory<R, Tokens>::ring_bytes /
                       (memory<R, Tokens>::x_bytes + rows * memory<R, Tokens>::w_bytes))),
+        ahead(
+            min(depth, ceil_div(memory<R, Tokens>::on_the_way, rows * memory<R, Tokens>::w_bytes))),
         stages(i32(ceil_div(args.weights.slabs(), i64(memory<R, Tokens>::slabs)))) {}
   __device__ unit unit_of(int warpgroup) const {
     if (slabs <= halved) {  // each slab is two warpgroups'
@@ -119,21 +127,24 @@ struct share {
 template <int Tokens>
 using walk_of = tile_walk<Tokens, 64>;
 
-/// The stages of a block's tiles, as one that copies goes through them: f(tile, stage, k, number) when a stage may be
-/// filled, whose `full` then waits for one arrival.
+/// The stages of a block's tiles, as one that copies goes through them: f(tile, stage, k, number) when a stage is empty,
+/// and the stage `ahead` before it full. (Of its own last use too: a block with one part of its only slab does not
+/// read the other's stages, but its X arrives there.) The stage's `full` then waits for one arrival.
 template <int Tokens, class R, class Epilogue, class F>
 __device__ __forceinline__ void fill_stages(arguments<R, Epilogue> const& args,
-                                            memory<R, Tokens>& shared, share<Tokens> const& mine,
-                                            F const& f) {
+                                            memory<R, Tokens>& shared, mbarrier* empty, int ahead,
+                                            share<Tokens> const& mine, F const& f) {
   walk_of<Tokens> walk(args.work, int(blockIdx.x / 2), int(gridDim.x / 2));
   int stage = 0;
   u32 phase = 0;
   u32 number = 0;  // of the stage, from the first tile on
   for (gemm_tile tile; walk.next(tile);)
     for (i32 i = 0; i < mine.stages; ++i) {
-      fused::wait(shared.empty[stage], phase ^ 1);
-      // A block with one part of its only slab does not read the other's stages, but its X arrives there too.
-      if (mine.slabs == 1) fused::wait(shared.full[stage], phase ^ 1);
+      fused::wait(empty[stage], phase ^ 1);
+      if (stage < ahead)
+        fused::wait(shared.full[stage - ahead + mine.depth], phase ^ 1);
+      else
+        fused::wait(shared.full[stage - ahead], phase);
       f(tile, stage, i * memory<R, Tokens>::slabs, number++);
       if (++stage == mine.depth) {
         stage = 0;
@@ -160,7 +171,7 @@ __device__ __forceinline__ void copy_w(arguments<R, Epilogue> const& args, CUten
     left_out[i] = own.parts == 2 ? u32(own.part ^ 1) : 2;
   }
   i32 const groups = i32(args.weights.groups());
-  fill_stages(args, shared, mine, [&](gemm_tile const& tile, int stage, i32 k, u32 number) {
+  auto const fill = [&](gemm_tile const& tile, int stage, i32 k, u32 number) {
     mbarrier* const full = &shared.full[stage];
 #pragma unroll
     for (int i = 0; i < most; ++i) {
@@ -172,7 +183,9 @@ __device__ __forceinline__ void copy_w(arguments<R, Epilogue> const& args, CUten
           {0, k * fused::pieces, tile.segment * groups + mine.first_slab(tile) + slab[i]}, full);
     }
     ptx::mbarrier_arrive(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full);
-  });
+  };
+  fill_stages(args, shared, memory<R, Tokens>::frees_w ? shared.w_empty : shared.empty, mine.ahead,
+              mine, fill);
 }
 
 /// A thread of the last copying warp loads this block's tiles of X for both.
@@ -182,7 +195,7 @@ __device__ __forceinline__ void copy_x(arguments<R, Epilogue> const& args, CUten
   namespace ptx = ::cuda::ptx;
   constexpr int slabs = memory<R, Tokens>::slabs;
   share<Tokens> const mine(args);
-  fill_stages(args, shared, mine, [&](gemm_tile const& tile, int stage, i32 k, u32 number) {
+  auto const fill = [&](gemm_tile const& tile, int stage, i32 k, u32 number) {
     mbarrier* const full = &shared.full[stage];
     ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, full,
                                    u32(slabs * args.x_rows * fused::slab * 2));
@@ -193,7 +206,8 @@ __device__ __forceinline__ void copy_x(arguments<R, Epilogue> const& args, CUten
           ptx::space_cluster, ptx::space_global,
           mine.x_of(shared, stage) + (i + mine.rank) * Tokens * fused::slab * 2, &x_map,
           {(k + i + mine.rank) * fused::slab * 2, i32(tile.row)}, full, u16(3));
-  });
+  };
+  fill_stages(args, shared, shared.empty, mine.depth, mine, fill);
 }
 
 /// A multiplying warpgroup.
@@ -209,7 +223,7 @@ class consumer {
         thread_(int(threadIdx.x) % 128),
         parts_(mine.unit_of(warpgroup_).parts),
         stage_(mine.unit_of(warpgroup_).part),
-        empty_(fused::address_in(shared.empty, thread_ & 1)) {}
+        empty_(fused::address_in(tells_of_x() ? shared.empty : shared.w_empty, thread_ & 1)) {}
 
   __device__ __forceinline__ bool has_unit() const { return warpgroup_ < mine_.units; }
 
@@ -255,7 +269,7 @@ class consumer {
           if (count > 1) load();
         }
         hopper::wgmma_wait<1>();  // the group before this one
-        if (j == 0 && previous >= 0) release(previous);
+        if (j == 0) release(tells_of_x() ? previous : stage);
       }
       previous = stage;
     };
@@ -267,7 +281,7 @@ class consumer {
         multiply_stage.template operator()<false>();
     hopper::wgmma_wait<0>();
     hopper::wgmma_hold(d);
-    release(previous);
+    release(tells_of_x() ? previous : -1);
   }
 
   /// Before a part of a slab is multiplied: the other part's warpgroup may send its sums.
@@ -368,9 +382,14 @@ class consumer {
   __device__ __forceinline__ void decode(int step, u32 (&a)[4]) {
     fused::decode_step<R, IsSmall>(codes_[step / 4], scales_[step / 4], step % 4, a);
   }
-  /// A warp is done with a stage; both blocks hear of that.
+  /// A warp is done with a stage, or, if frees_w, with X of one and W of the next: both blocks hear of each from a
+  /// thread.
+  __device__ __forceinline__ bool tells_of_x() const {
+    return !memory_type::frees_w || thread_ % 32 < 2;
+  }
   __device__ __forceinline__ void release(int stage) {
-    if (thread_ % 32 < 2)
+    __syncwarp();  // the other threads have read theirs
+    if (thread_ % 32 < (memory_type::frees_w ? 4 : 2) && stage >= 0)
       asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(
                        empty_ + u32(stage) * u32(sizeof(mbarrier)))
                    : "memory");
@@ -421,6 +440,7 @@ __device__ __forceinline__ void prepare(memory<R, Tokens>& shared, share<Tokens>
     if (warp < memory<R, Tokens>::most_depth) {
       ptx::mbarrier_init(&shared.full[warp], u32(min(mine.units, w_copiers) + 1));
       ptx::mbarrier_init(&shared.empty[warp], u32(4 * mine.slabs));
+      ptx::mbarrier_init(&shared.w_empty[warp], u32(4 * mine.slabs));
     } else {
       ptx::mbarrier_init(&shared.ready[warp - memory<R, Tokens>::most_depth], 4);
       ptx::mbarrier_init(&shared.landed[warp - memory<R, Tokens>::most_depth], 1);
