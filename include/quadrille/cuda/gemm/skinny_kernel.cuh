@@ -165,7 +165,7 @@ skinny_grid skinny_choose(gemm_segments const& all, i64 width, i64 token_tiles, 
   i64 const slabs = max(i64(1), ceil_div(all.depth, i64(64)));
   skinny_grid best;
   double best_cost = 0;
-  for (int k_warps = 1; k_warps <= 8; k_warps *= 2)
+  for (int k_warps = 1; k_warps <= shape::max_k_warps; k_warps *= 2)
     for (int row_warps = 1; row_warps * k_warps <= shape::max_warps; ++row_warps) {
       skinny_grid grid{row_warps, k_warps};
       // A multiple of four warps, if there is room: none of a multiprocessor's four schedulers has more of them.

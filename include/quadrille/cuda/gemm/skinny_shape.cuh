@@ -68,6 +68,7 @@ struct skinny_shape {
   static constexpr int steps = Tiles <= 2 || Warpgroups ? 4 : 2;
   static constexpr int ahead = Tiles <= 2 || Warpgroups ? 2 : 4;
   static constexpr int max_warps = Tiles <= 2 || Warpgroups ? 16 : 14;  // that multiply
+  static constexpr int max_k_warps = 8;
   static constexpr bool can_split = Tiles <= 2;
   static constexpr int max_depth = 8;
   static constexpr int tile_bytes = tokens * 128;  // of X: 64 columns

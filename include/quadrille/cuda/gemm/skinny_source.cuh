@@ -29,7 +29,8 @@ __device__ __forceinline__ void decode_activations(skinny_source<R, Layout> cons
   constexpr int threads = skinny_source<R, Layout>::copiers * 32;
   constexpr int ahead = 2;                   // chunks that a thread asks for at once
   static_assert(Block::shape::tokens == 8);  // swizzled by the token's last three bits
-  i32 const records = block.args.grid.k_warps * Block::shape::steps;  // 2^n, at most threads / each
+  static_assert(Block::shape::max_k_warps * Block::shape::steps * each <= threads);
+  i32 const records = block.args.grid.k_warps * Block::shape::steps;
   int const log2_records = 31 - __clz(records);
   i32 const cols = i32(block.args.w.cols);
   // A thread decodes the same columns of every so many tokens.
@@ -46,8 +47,8 @@ __device__ __forceinline__ void decode_activations(skinny_source<R, Layout> cons
       u32 const to = block.stages + u32(place.stage) * block.stage_bytes() +
                      u32(record * Block::shape::tile_bytes);
       i32 const col = (slab + record) * 64 + thread % each * matrix::chunk;
+      if (index == blockIdx.x && slab == 0) block.wait_for_earlier();
       for (i32 pass = first; pass - first < tile.tokens; pass += ahead * step) {
-        if (index == blockIdx.x && slab == 0 && pass == first) block.wait_for_earlier();
         typename matrix::raw parts[ahead];
 #pragma unroll
         for (int a = 0; a < ahead; ++a) {

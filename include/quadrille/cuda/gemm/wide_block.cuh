@@ -11,8 +11,8 @@
 /// Few tokens make the rate of instructions the limit: of decoding, and 7 + tokens / 4 clocks for each wgmma, in
 /// which the registers that it takes are read. So a stage is long, and little is done once a stage.
 ///
-/// Four more warps have one thread each copy by TMA: three W, one X, of which each block loads every second tile for
-/// both. W, if it is constant, is asked for as soon as there are barriers, long before X may be.
+/// Four more warps have one thread each that copies by TMA: three W, one X, of which each block loads every second tile
+/// for both. W, if it is constant, is asked for as soon as there are barriers, long before X may be.
 ///
 /// Shared memory, see wide::memory:
 ///   ring   of stages, as many as there is room for: X, `slabs` of 64 k each, and behind all X, W
@@ -128,8 +128,7 @@ template <int Tokens>
 using walk_of = tile_walk<Tokens, 64>;
 
 /// The stages of a block's tiles, as one that copies goes through them: f(tile, stage, k, number) when a stage is empty,
-/// and the stage `ahead` before it full. (Of its own last use too: a block with one part of its only slab does not
-/// read the other's stages, but its X arrives there.) The stage's `full` then waits for one arrival.
+/// and the stage `ahead` before it full. The stage's `full` then waits for one arrival.
 template <int Tokens, class R, class Epilogue, class F>
 __device__ __forceinline__ void fill_stages(arguments<R, Epilogue> const& args,
                                             memory<R, Tokens>& shared, mbarrier* empty, int ahead,
@@ -153,6 +152,29 @@ __device__ __forceinline__ void fill_stages(arguments<R, Epilogue> const& args,
     }
 }
 
+/// A block with one part of its only slab does not read the other part's stages, but its X arrives there. For it, a
+/// thread says of each stage that it has been read when it is full; so neither block gets ahead of what arrives in
+/// the other.
+template <int Tokens, class R, class Epilogue>
+__device__ __forceinline__ void pass_stages(arguments<R, Epilogue> const& args,
+                                            memory<R, Tokens>& shared, share<Tokens> const& mine) {
+  walk_of<Tokens> walk(args.work, int(blockIdx.x / 2), int(gridDim.x / 2));
+  int stage = 0;
+  u32 phase = 0;
+  for (gemm_tile tile; walk.next(tile);)
+    for (i32 i = 0; i < mine.stages; ++i) {
+      fused::wait(shared.full[stage], phase);
+      for (u32 rank = 0; rank < 2; ++rank) {
+        hopper::arrive_in_cluster(&shared.empty[stage], rank);
+        hopper::arrive_in_cluster(&shared.w_empty[stage], rank);
+      }
+      if (++stage == mine.depth) {
+        stage = 0;
+        phase ^= 1;
+      }
+    }
+}
+
 /// A thread of copying warp `warp` loads W for every third multiplying warpgroup.
 template <int Tokens, class R, class Epilogue>
 __device__ __forceinline__ void copy_w(arguments<R, Epilogue> const& args, CUtensorMap const& w_map,
@@ -161,6 +183,7 @@ __device__ __forceinline__ void copy_w(arguments<R, Epilogue> const& args, CUten
   constexpr u32 bytes = memory<R, Tokens>::w_bytes;
   constexpr int most = (most_units + w_copiers - 1) / w_copiers;
   share<Tokens> const mine(args);
+  if (mine.slabs == 1 && warp == 1) pass_stages(args, shared, mine);
   if (warp >= mine.units) return;
   i32 slab[most];
   u32 left_out[most];  // stages of this number modulo 2: the other part's
@@ -439,8 +462,9 @@ __device__ __forceinline__ void prepare(memory<R, Tokens>& shared, share<Tokens>
   if (threadIdx.x % 32 == 0 && warp < memory<R, Tokens>::most_depth + most_units) {
     if (warp < memory<R, Tokens>::most_depth) {
       ptx::mbarrier_init(&shared.full[warp], u32(min(mine.units, w_copiers) + 1));
-      ptx::mbarrier_init(&shared.empty[warp], u32(4 * mine.slabs));
-      ptx::mbarrier_init(&shared.w_empty[warp], u32(4 * mine.slabs));
+      u32 const readers = u32(mine.slabs == 1 ? 4 + 2 : 4 * mine.slabs);  // see pass_stages
+      ptx::mbarrier_init(&shared.empty[warp], readers);
+      ptx::mbarrier_init(&shared.w_empty[warp], readers);
     } else {
       ptx::mbarrier_init(&shared.ready[warp - memory<R, Tokens>::most_depth], 4);
       ptx::mbarrier_init(&shared.landed[warp - memory<R, Tokens>::most_depth], 1);
