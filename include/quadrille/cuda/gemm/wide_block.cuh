@@ -46,10 +46,10 @@ struct memory {
   // W leaves its place in a stage when it is in registers, long before X does. (Of a shorter stage, another word to
   // both blocks costs more than it gains.)
   static constexpr bool frees_w = Tokens < 64;
-  static constexpr int staged = 16;                   // tokens in `sums` at once
-  static constexpr int rooms = Tokens == 64 ? 2 : 1;  // half of the tokens' sums fill them
+  static constexpr int staged =
+      Tokens == 64 ? 32 : 16;  // tokens in `sums` at once, at least half of them
   alignas(1024) u8 ring[ring_bytes];
-  alignas(16) float sums[most_units][rooms][staged][fused::pitch];
+  alignas(16) float sums[most_units][staged][fused::pitch];
   mbarrier full[most_depth];
   mbarrier empty[most_depth];
   mbarrier w_empty[most_depth];  // if frees_w, for those who copy W
@@ -359,7 +359,7 @@ class consumer {
   template <class Epilogue>
   __device__ __forceinline__ void finish(float const (&d)[Tokens / 2], gemm_tile const& tile,
                                          i64 begin, i64 cols, Epilogue const& epilogue) {
-    fused::hand_out<R>(d, shared_.sums[warpgroup_][0], warpgroup_ + 1, tile, begin,
+    fused::hand_out<R>(d, shared_.sums[warpgroup_], warpgroup_ + 1, tile, begin,
                        i64(mine_.first_slab(tile) + mine_.unit_of(warpgroup_).slab) * 64, cols,
                        epilogue);
   }
