@@ -178,24 +178,29 @@ __device__ __forceinline__ void produce(arguments<R, Epilogue> const& args,
   }
 }
 
+/// Where the codes and the scales of a thread are in a record.
+__device__ __forceinline__ u32 codes_of(int thread) { return u32(thread * 16); }
+template <class R>
+__device__ __forceinline__ u32 scales_of(int thread) {
+  using layout = prepacked_layout<R>;
+  return u32(layout::code_bytes + thread / 4 * 4 * layout::scale_words);
+}
 /// Reads a thread's codes and scales of a record.
 template <class R>
-__device__ __forceinline__ void read_record(u8 const* record, u32 (&codes)[4],
+__device__ __forceinline__ void read_record(u8 const* its_codes, u8 const* its_scales,
+                                            u32 (&codes)[4],
                                             u32 (&scales)[prepacked_layout<R>::scale_words]) {
-  using layout = prepacked_layout<R>;
-  int const thread = int(threadIdx.x) % 128;
-  uint4 const four = *reinterpret_cast<uint4 const*>(record + thread * 16);
+  uint4 const four = *reinterpret_cast<uint4 const*>(its_codes);
   codes[0] = four.x;
   codes[1] = four.y;
   codes[2] = four.z;
   codes[3] = four.w;
-  u8 const* const from = record + layout::code_bytes + thread / 4 * 4 * layout::scale_words;
-  if constexpr (layout::scale_words == 2) {
-    uint2 const both = *reinterpret_cast<uint2 const*>(from);
+  if constexpr (prepacked_layout<R>::scale_words == 2) {
+    uint2 const both = *reinterpret_cast<uint2 const*>(its_scales);
     scales[0] = both.x;
     scales[1] = both.y;
   } else {
-    scales[0] = *reinterpret_cast<u32 const*>(from);
+    scales[0] = *reinterpret_cast<u32 const*>(its_scales);
   }
 }
 
@@ -376,8 +381,11 @@ class consumer {
   __device__ __forceinline__ void load() {
     wait(shared_.full[at_.stage], at_.phase);
 #pragma unroll
-    for (int i = 0; i < slabs; ++i)
-      read_record<R>(shared_.w[at_.stage][warpgroup_][i], codes_[i], scales_[i]);
+    for (int i = 0; i < slabs; ++i) {
+      u8 const* const record = shared_.w[at_.stage][warpgroup_][i];
+      read_record<R>(record + codes_of(thread_), record + scales_of<R>(thread_), codes_[i],
+                     scales_[i]);
+    }
   }
 
   /// The 16 k of a step.

@@ -244,9 +244,17 @@ class consumer {
         mine_(mine),
         warpgroup_(__shfl_sync(~0u, int(threadIdx.x) / 128, 0)),
         thread_(int(threadIdx.x) % 128),
+        lane_(thread_ % 32),
+        stride_(mine.rows * memory_type::w_bytes),
+        codes_at_(u32(mine.w_of(shared, 0, warpgroup_) - shared.ring) + fused::codes_of(thread_)),
+        scales_at_(u32(mine.w_of(shared, 0, warpgroup_) - shared.ring) +
+                   fused::scales_of<R>(thread_)),
         parts_(mine.unit_of(warpgroup_).parts),
         stage_(mine.unit_of(warpgroup_).part),
-        empty_(fused::address_in(tells_of_x() ? shared.empty : shared.w_empty, thread_ & 1)) {}
+        empty_(fused::address_in(tells_of_x() ? shared.empty : shared.w_empty, thread_ & 1)) {
+    // Not to be computed anew each stage.
+    asm volatile("" : "+r"(lane_), "+r"(codes_at_), "+r"(scales_at_));
+  }
 
   __device__ __forceinline__ bool has_unit() const { return warpgroup_ < mine_.units; }
 
@@ -378,11 +386,11 @@ class consumer {
   /// Reads the codes and scales of a stage.
   __device__ __forceinline__ void load() {
     fused::wait(shared_.full[stage_], full_phase_);
+    u8 const* const w = shared_.ring + stage_ * stride_;
 #pragma unroll
     for (int i = 0; i < slabs; ++i)
-      fused::read_record<R>(
-          mine_.w_of(shared_, stage_, warpgroup_) + i * prepacked_layout<R>::bytes, codes_[i],
-          scales_[i]);
+      fused::read_record<R>(w + codes_at_ + i * prepacked_layout<R>::bytes,
+                            w + scales_at_ + i * prepacked_layout<R>::bytes, codes_[i], scales_[i]);
     if constexpr (has_small_scales<R>) is_small_ = scales_are_small();
   }
   /// Whether no scale of the next stage is larger than 1. Each warp looks at all of the warpgroup's, so that they agree.
@@ -407,12 +415,10 @@ class consumer {
   }
   /// A warp is done with a stage, or, if frees_w, with X of one and W of the next: both blocks hear of each from a
   /// thread.
-  __device__ __forceinline__ bool tells_of_x() const {
-    return !memory_type::frees_w || thread_ % 32 < 2;
-  }
+  __device__ __forceinline__ bool tells_of_x() const { return !memory_type::frees_w || lane_ < 2; }
   __device__ __forceinline__ void release(int stage) {
     __syncwarp();  // the other threads have read theirs
-    if (thread_ % 32 < (memory_type::frees_w ? 4 : 2) && stage >= 0)
+    if (lane_ < (memory_type::frees_w ? 4 : 2) && stage >= 0)
       asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(
                        empty_ + u32(stage) * u32(sizeof(mbarrier)))
                    : "memory");
@@ -422,6 +428,10 @@ class consumer {
   share<Tokens> mine_;
   int warpgroup_;
   int thread_;
+  int lane_;
+  int stride_;    // bytes of a stage's W
+  u32 codes_at_;  // this thread's, of the first stage, in the ring
+  u32 scales_at_;
   int parts_;  // of K
   int stage_;  // the next one
   u32 empty_;  // barriers of the block that this thread tells
